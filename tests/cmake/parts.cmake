@@ -44,7 +44,11 @@ function(seendb_test_part part)
   endif()
   add_executable(${part}_tests ${sources})
   target_link_libraries(${part}_tests PRIVATE seendb_test_support GTest::gtest_main ${arg_LINKS})
-  set_target_properties(${part}_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${SEENDB_TEST_PROGRAMS})
+  target_compile_definitions(${part}_tests PRIVATE SEENDB_TEST_FILE=alone)
+  set_target_properties(${part}_tests PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${SEENDB_TEST_PROGRAMS}
+    UNITY_BUILD "${SEENDB_TESTS_TOGETHER}" UNITY_BUILD_UNIQUE_ID SEENDB_TEST_FILE
+    UNITY_BUILD_BATCH_SIZE 8)
   seendb_use_precompiled(seendb_test_headers ${part}_tests)
   seendb_tests_themselves(${part}_tests)
 endfunction()

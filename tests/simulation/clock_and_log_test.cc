@@ -7,7 +7,7 @@
 
 #include "simulation/simulator.h"
 
-namespace seendb::simulation {
+namespace seendb::simulation::SEENDB_TEST_FILE {
 namespace {
 
 constexpr char kHead[] = "options shards=1 ring_slots=2 options_files=0\n";
@@ -78,4 +78,4 @@ TEST(ShortScriptsTest, HistoryThatAClockDroppedRefutesNothing) {
 }
 
 }  // namespace
-}  // namespace seendb::simulation
+}  // namespace seendb::simulation::SEENDB_TEST_FILE

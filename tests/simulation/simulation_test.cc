@@ -9,7 +9,7 @@
 #include "simulation/minimise.h"
 #include "simulation/passing.h"
 
-namespace seendb::simulation {
+namespace seendb::simulation::SEENDB_TEST_FILE {
 namespace {
 
 // Acknowledges a last play that it does not record.
@@ -416,4 +416,4 @@ TEST(SimulationTest, AScriptIsItsText) {
 }
 
 }  // namespace
-}  // namespace seendb::simulation
+}  // namespace seendb::simulation::SEENDB_TEST_FILE

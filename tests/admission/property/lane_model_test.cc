@@ -15,7 +15,7 @@
 
 #include "admission/admission.h"
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::microseconds;
@@ -394,4 +394,4 @@ TEST(LaneModelTest, AgreesWithAModelThatKeepsEverything) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

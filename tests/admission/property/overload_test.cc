@@ -8,7 +8,7 @@
 
 #include "admission/virtual_loop.h"
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 struct Case {
@@ -242,4 +242,4 @@ TEST(OverloadTest, WhatAPersonRefusesIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

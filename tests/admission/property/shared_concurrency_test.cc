@@ -9,7 +9,7 @@
 
 #include "admission/admission.h"
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -82,4 +82,4 @@ TEST(SharedConcurrencyTest, LanesRunBesideOrdersSettingsAndScrapes) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::microseconds;
@@ -65,4 +65,4 @@ TEST(CostModelTest, NothingIsFree) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -108,4 +108,4 @@ TEST(DegradeTest, NoShareIsLessThanTheLeast) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

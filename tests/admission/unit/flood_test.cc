@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -61,4 +61,4 @@ TEST_F(FloodTest, AfterAStallOldHeadsAreNone) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

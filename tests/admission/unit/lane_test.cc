@@ -8,7 +8,7 @@
 
 #include "admission/admission.h"
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::microseconds;
@@ -317,4 +317,4 @@ TEST_F(LaneTest, TheLoadOfAllIsTheMeanOfTheLoopsOrThatOfAPool) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

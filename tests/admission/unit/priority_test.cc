@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 constexpr auto kHigh = Priority::kHigh, kNormal = Priority::kNormal, kLow = Priority::kLow;
@@ -41,4 +41,4 @@ TEST(PriorityTest, ATokenThatNamesNoneCapsAtNormalAndLeavesRoutesTheirs) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

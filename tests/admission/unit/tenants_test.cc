@@ -6,7 +6,7 @@
 
 #include "admission/shares.h"
 
-namespace seendb::admission {
+namespace seendb::admission::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -162,4 +162,4 @@ TEST(TenantSharesTest, MoreThanTheMostAreNotKeptApart) {
 }
 
 }  // namespace
-}  // namespace seendb::admission
+}  // namespace seendb::admission::SEENDB_TEST_FILE

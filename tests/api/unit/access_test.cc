@@ -7,7 +7,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 // The SHA-256 of "abc" and of the empty text.
@@ -273,4 +273,4 @@ TEST_F(AccessTest, ACallerIsTheSameAtTheNextNode) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

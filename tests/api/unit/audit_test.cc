@@ -13,7 +13,7 @@
 #include "http/wait.h"
 #include "proof/proofs.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -326,4 +326,4 @@ TEST_F(AuditTest, CallsWaitForTheDiskOnNoThreadOfADoor) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -3,7 +3,7 @@
 #include "api/unit/service_fixture.h"
 #include "proof/proofs.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -240,4 +240,4 @@ TEST_F(ClusterRoutesTest, ANodeSaysWhyItIsNotReady) {
 
 // What one node alone has would be lost with it, and unknown to the others.
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Coding;
@@ -66,4 +66,4 @@ TEST_F(CompressTest, AnswersOfGetAreCompressedAndOfFiltersBySetting) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -168,4 +168,4 @@ TEST_F(TeachingTest, TheRootSaysWhatThisIs) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using test::Method;
@@ -129,4 +129,4 @@ TEST_F(EventsBinaryTest, BadOnesNameTheFieldAndChangeNothing) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

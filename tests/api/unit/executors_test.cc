@@ -13,7 +13,7 @@
 #include "http/unit/listener_fixture.h"
 #include "support/fake_engine.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Peer;
@@ -188,4 +188,4 @@ TEST_F(ExecutorsTest, CheckpointsThatWaitAreRefusedOnceTheWorkersStop) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

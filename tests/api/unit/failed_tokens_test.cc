@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -58,4 +58,4 @@ TEST(FailedTokens, ItHoldsSoManyAddresses) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -14,7 +14,7 @@
 #include "support/run_here.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 constexpr char kTexts[] = "/filter?user=u&ids=string";
@@ -230,4 +230,4 @@ TEST_F(FilterBinaryTest, AcceptMayRefuseBothForms) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include "wire/history_json.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -359,4 +359,4 @@ TEST(HistoryJsonTest, BytesThatAreNoObjectGoOutAsAString) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "http/wait.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using test::Method;
@@ -143,4 +143,4 @@ TEST_F(IoThreadTest, PlaysAndImpressionsThatNeedTheDiskLeaveTheIoThread) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

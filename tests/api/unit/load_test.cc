@@ -7,7 +7,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using admission::Priority;
@@ -220,4 +220,4 @@ TEST_F(TicketTest, ATokenHasItsTenantAndItsCap) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 class OldCutTest : public testing::Test {
@@ -133,4 +133,4 @@ TEST_F(OldCutTest, NoAnswerDegradesOrFails) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

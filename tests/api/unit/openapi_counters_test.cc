@@ -10,7 +10,7 @@
 #include "api/unit/openapi_testing.h"
 #include "seendb/report.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using Json = nlohmann::json;
@@ -51,4 +51,4 @@ TEST(OpenApiCounters, EveryMemberOfTheReportIsInTheSchema) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

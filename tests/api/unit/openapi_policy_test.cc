@@ -11,7 +11,7 @@
 #include "api/unit/openapi_testing.h"
 #include "base/policy_fields.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using Json = nlohmann::json;
@@ -103,4 +103,4 @@ TEST(OpenApiPolicy, HasTheLimitsOfTheRules) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using api::OriginCheck;
@@ -134,4 +134,4 @@ TEST_F(ForeignRequestTest, BesideAnOriginAContentTypeIsNeeded) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

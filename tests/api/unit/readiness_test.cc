@@ -2,7 +2,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 using ReadinessTest = ServiceTest;
@@ -57,4 +57,4 @@ TEST_F(ReadinessTest, SaysHowManyShardsAreOpen) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

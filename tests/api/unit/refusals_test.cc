@@ -7,7 +7,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using test::Json;
@@ -75,4 +75,4 @@ TEST(RefusalLog, HasOneLineOfAReasonInAPause) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

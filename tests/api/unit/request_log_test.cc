@@ -12,7 +12,7 @@
 #include "http/service.h"
 #include "ops/log.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -242,4 +242,4 @@ TEST_F(RequestLogTest, FaultsAreToldInEveryModeOncePerSecond) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

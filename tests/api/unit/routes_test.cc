@@ -13,7 +13,7 @@
 
 #include "api/unit/openapi_testing.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -182,4 +182,4 @@ TEST(RoutesTest, CallersAndOperatorsHaveADocumentEach) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

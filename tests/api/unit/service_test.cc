@@ -12,7 +12,7 @@
 #include "api/unit/service_fixture.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -401,4 +401,4 @@ TEST_F(ServiceTest, MetricsShowWhatTheBackgroundFound) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

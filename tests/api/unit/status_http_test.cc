@@ -9,7 +9,7 @@
 #include "api/unit/openapi_testing.h"
 #include "http/status_text.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 TEST(StatusHttp, FailuresOfTheServerNameNoFolders) {
@@ -61,4 +61,4 @@ TEST(StatusHttp, EveryPathLosesItsFolders) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

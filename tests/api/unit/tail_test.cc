@@ -10,7 +10,7 @@
 #include "api/unit/service_fixture.h"
 #include "ops/user_hash.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using http::Method;
@@ -297,4 +297,4 @@ TEST_F(TailStreamTest, WhatItRefuses) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "api/unit/service_fixture.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 using test::Method;
@@ -101,4 +101,4 @@ TEST_F(UnsafeIntegersTest, OneLineAMinuteTellsOfThem) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

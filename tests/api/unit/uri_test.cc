@@ -6,7 +6,7 @@
 
 #include "wire/media_type.h"
 
-namespace seendb::api {
+namespace seendb::api::SEENDB_TEST_FILE {
 namespace {
 
 TEST(UriTest, DecodesEscapes) {
@@ -53,4 +53,4 @@ TEST(UriTest, KnowsMediaTypes) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::api::SEENDB_TEST_FILE

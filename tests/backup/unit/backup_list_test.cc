@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::backup {
+namespace seendb::backup::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kSumA(64, 'a'), kSumB(64, 'b');
@@ -94,4 +94,4 @@ TEST(BackupListTest, APathIsThereOnceAndTheIdentityIsThere) {
 }
 
 }  // namespace
-}  // namespace seendb::backup
+}  // namespace seendb::backup::SEENDB_TEST_FILE

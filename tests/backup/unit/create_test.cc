@@ -19,7 +19,7 @@
 #include "backup/verify.h"
 #include "text/sha256.h"
 
-namespace seendb::backup {
+namespace seendb::backup::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -320,4 +320,4 @@ TEST_F(CreateTest, DamageIsNamedAndKeepsABackupFromBeingRestored) {
 }
 
 }  // namespace
-}  // namespace seendb::backup
+}  // namespace seendb::backup::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::backup {
+namespace seendb::backup::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kHourMs = 3'600'000, kDayMs = 24 * kHourMs;
@@ -56,4 +56,4 @@ TEST(KeepTest, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::backup
+}  // namespace seendb::backup::SEENDB_TEST_FILE

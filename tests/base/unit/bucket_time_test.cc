@@ -6,7 +6,7 @@
 
 #include "seendb/policy.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kHourMs = 3'600'000;
@@ -167,4 +167,4 @@ TEST(DayTest, IsReadAsItIsWritten) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(Clock, SystemClockIsTheTimeOfDay) {
@@ -17,4 +17,4 @@ TEST(Clock, SystemClockIsTheTimeOfDay) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(IdRef, CanonicalDecimalTextIsTheInteger) {
@@ -115,4 +115,4 @@ TEST(IdRef, TextThatIsNotUtf8IsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

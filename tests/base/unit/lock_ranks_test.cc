@@ -8,7 +8,7 @@
 
 #include "base/sync.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(LockRankTest, LocksAreTakenInTheOrderOfTheirRanksAndGivenBackInAny) {
@@ -107,4 +107,4 @@ TEST_F(LockRankDeathTest, AWaitForTheDiskInAnExclusiveSectionEndsTheProcess) {
 #endif
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

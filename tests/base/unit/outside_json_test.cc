@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
@@ -51,4 +51,4 @@ TEST(OutsideJson, AWholeNumberHasRoomAndNoFraction) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// A JSON text of another value than the default that the rule allows.
@@ -80,4 +80,4 @@ TEST(PolicyFields, ARefusalSaysTheRule) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

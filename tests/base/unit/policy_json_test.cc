@@ -4,7 +4,7 @@
 
 #include "seendb/policy.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(PolicyJson, WritesEveryFieldInOrder) {
@@ -272,4 +272,4 @@ TEST(PolicyJson, WhatIsKeptOfExposuresIsAnObjectOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

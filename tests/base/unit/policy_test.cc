@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(Policy, DefaultsAreTheShortVideoPolicy) {
@@ -160,4 +160,4 @@ TEST(Policy, FixedFieldsAreNamedWhenTheyWouldChange) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

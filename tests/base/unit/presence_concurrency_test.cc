@@ -9,7 +9,7 @@
 
 #include "base/presence.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -38,4 +38,4 @@ TEST(PresenceConcurrencyTest, NothingIsWrittenBehindTheEnd) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(Status, SuccessHasNoCodeMessageOrField) {
@@ -118,4 +118,4 @@ TEST(Result, GivesUpMoveOnlyValues) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(EditDistanceTest, CountsEdits) {
@@ -53,4 +53,4 @@ TEST(UnknownNameTest, NamesTheNearestAndTheKnown) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

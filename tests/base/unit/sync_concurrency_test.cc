@@ -10,7 +10,7 @@
 
 #include "base/sync.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -114,4 +114,4 @@ TEST(SharedLockConcurrencyTest, AnExclusiveSectionIsNotStarvedByThreadsThatShare
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

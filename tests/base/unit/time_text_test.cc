@@ -4,7 +4,7 @@
 
 #include "seendb/policy.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(TimeText, NumberAndDate) {
@@ -18,4 +18,4 @@ TEST(TimeText, NumberAndDate) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// A code point in the form of `length` bytes, whether or not that is its proper one.
@@ -95,4 +95,4 @@ TEST(Utf8, PrefixesCutNoCharacter) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class WholeFileTest : public testing::Test {
@@ -55,4 +55,4 @@ TEST_F(WholeFileTest, TheFirstLineHasNoEnd) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

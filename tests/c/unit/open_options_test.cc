@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::c {
+namespace seendb::c::SEENDB_TEST_FILE {
 namespace {
 
 TEST(OpenOptionsTest, EveryKey) {
@@ -76,4 +76,4 @@ TEST(OpenOptionsTest, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace seendb::c
+}  // namespace seendb::c::SEENDB_TEST_FILE

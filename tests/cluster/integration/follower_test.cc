@@ -10,7 +10,7 @@
 #include "cluster/meta_cache.h"
 #include "ingest/integration/mock_cluster.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -217,4 +217,4 @@ TEST_F(FollowerTest, ATopicThatLostItsEndIsNotFollowed) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

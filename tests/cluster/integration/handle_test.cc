@@ -8,7 +8,7 @@
 
 #include "ingest/integration/mock_cluster.h"
 
-namespace seendb::kafka {
+namespace seendb::kafka::SEENDB_TEST_FILE {
 namespace {
 
 constexpr char kTopic[] = "asked";
@@ -61,4 +61,4 @@ TEST_F(KafkaHandleTest, ABrokerThatIsGoneIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace seendb::kafka
+}  // namespace seendb::kafka::SEENDB_TEST_FILE

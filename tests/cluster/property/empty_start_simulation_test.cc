@@ -16,7 +16,7 @@
 #include "cluster/placement.h"
 #include "support/seed.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 constexpr uint32_t kShards = 4;
@@ -283,4 +283,4 @@ TEST(EmptyStartSimulation, NothingBeginsEmptyInAClusterThatHasAPast) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

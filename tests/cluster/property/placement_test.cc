@@ -11,7 +11,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 using Loads = std::map<std::string, int>;
@@ -248,4 +248,4 @@ TEST(PlacementProperty, ZonesOfEqualSizeAreBalanced) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

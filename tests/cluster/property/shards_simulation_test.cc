@@ -13,7 +13,7 @@
 #include "cluster/view.h"
 #include "support/seed.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 constexpr uint32_t kPartitions = 6;
@@ -327,4 +327,4 @@ TEST(ShardsSimulation, MovesNeverTakeAnAnswerAway) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

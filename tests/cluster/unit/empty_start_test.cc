@@ -5,7 +5,7 @@
 
 #include "cluster/unit/three_nodes.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 using enum ReplicaState;
@@ -146,4 +146,4 @@ TEST_F(EmptyStartTest, MoreNodesThanAreRememberedIsAnObjection) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

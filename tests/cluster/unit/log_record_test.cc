@@ -7,7 +7,7 @@
 #include "cluster/cluster_doc.h"
 #include "seendb/policy.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNoonMs = 1'773'144'000'000;  // 2026-03-10 12:00 UTC
@@ -88,4 +88,4 @@ TEST(LogHeaderTest, DamageIsCorruption) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

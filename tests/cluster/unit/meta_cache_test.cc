@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ TEST_F(MetaCacheTest, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

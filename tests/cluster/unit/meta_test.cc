@@ -6,7 +6,7 @@
 
 #include "cluster/cluster_doc.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kKey = "000102030405060708090a0b0c0d0e0f";
@@ -333,4 +333,4 @@ TEST_F(MetaTest, AFoldOfOlderSoftwareHasOthersToo) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 using What = PlacementMove::What;
@@ -96,4 +96,4 @@ TEST(PlacementTest, OneReplicaIsMovedByHand) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

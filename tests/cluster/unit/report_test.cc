@@ -7,7 +7,7 @@
 #include "cluster/cluster_doc.h"
 #include "cluster/node_report.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 NodeReport Report() {
@@ -147,4 +147,4 @@ TEST(ClusterReportTest, ShowsNodesAndReplicasAsTheyAreSeen) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

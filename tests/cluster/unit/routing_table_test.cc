@@ -4,7 +4,7 @@
 
 #include "cluster/unit/three_nodes.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 class RoutingTableTest : public ThreeNodes {
@@ -74,4 +74,4 @@ TEST_F(RoutingTableTest, WithoutAClusterThereAreNoPartitions) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "cluster/unit/three_nodes.h"
 
-namespace seendb::cluster {
+namespace seendb::cluster::SEENDB_TEST_FILE {
 namespace {
 
 using enum ReplicaState;
@@ -303,4 +303,4 @@ TEST_F(ViewTest, WhoGoesByAnOlderPlacementDoesNotCountAsWanted) {
 }
 
 }  // namespace
-}  // namespace seendb::cluster
+}  // namespace seendb::cluster::SEENDB_TEST_FILE

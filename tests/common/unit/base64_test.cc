@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::text {
+namespace seendb::text::SEENDB_TEST_FILE {
 namespace {
 
 // The examples of RFC 4648, section 10.
@@ -19,4 +19,4 @@ TEST(Base64Test, AsTheStandardHasIt) {
 }
 
 }  // namespace
-}  // namespace seendb::text
+}  // namespace seendb::text::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include "redis/address.h"
 
-namespace seendb::redis {
+namespace seendb::redis::SEENDB_TEST_FILE {
 namespace {
 
 Address Parsed(std::string_view url) { return ParseAddress(url, "--redis").value(); }
@@ -74,4 +74,4 @@ TEST(RedisSlot, AsTheClusterSpecificationSays) {
 }
 
 }  // namespace
-}  // namespace seendb::redis
+}  // namespace seendb::redis::SEENDB_TEST_FILE

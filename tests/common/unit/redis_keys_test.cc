@@ -2,7 +2,7 @@
 
 #include "redis/keys.h"
 
-namespace seendb::redis {
+namespace seendb::redis::SEENDB_TEST_FILE {
 namespace {
 
 KeyTemplate Of(std::string_view text) { return KeyTemplate::Parse(text, "/key").value(); }
@@ -67,4 +67,4 @@ TEST(ScoreUnit, MakesMilliseconds) {
 }
 
 }  // namespace
-}  // namespace seendb::redis
+}  // namespace seendb::redis::SEENDB_TEST_FILE

@@ -20,7 +20,7 @@
 #include "redis/reply_limit.h"
 #include "redis/walk_limit.h"
 
-namespace seendb::redis {
+namespace seendb::redis::SEENDB_TEST_FILE {
 namespace {
 
 using boost::asio::ip::tcp;
@@ -242,4 +242,4 @@ TEST(RedisLimits, RedirectionsLeadToNamedNodesAlone) {
 }
 
 }  // namespace
-}  // namespace seendb::redis
+}  // namespace seendb::redis::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::times {
+namespace seendb::times::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kAt = 1'700'000'000'000;
@@ -196,4 +196,4 @@ TEST(ParseSpanMs, Units) {
 }
 
 }  // namespace
-}  // namespace seendb::times
+}  // namespace seendb::times::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "times/time_text.h"
 
-namespace seendb::times {
+namespace seendb::times::SEENDB_TEST_FILE {
 namespace {
 
 int64_t Utc(const char* text) { return ParseTimeMs(text).value(); }
@@ -39,4 +39,4 @@ TEST(TimeZone, DaylightSavingCounts) {
 }
 
 }  // namespace
-}  // namespace seendb::times
+}  // namespace seendb::times::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::hours;
@@ -106,4 +106,4 @@ TEST(WorkerTest, ItsThreadHasItsName) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include "connect/codec.h"
 
-namespace seendb::connect {
+namespace seendb::connect::SEENDB_TEST_FILE {
 namespace {
 
 std::string Times(const std::string& text, size_t times) {
@@ -67,4 +67,4 @@ TEST(ConnectLies, AreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::connect
+}  // namespace seendb::connect::SEENDB_TEST_FILE

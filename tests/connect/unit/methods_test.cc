@@ -15,7 +15,7 @@
 #include "connect/codec.h"
 #include "connect/errors.h"
 
-namespace seendb::connect {
+namespace seendb::connect::SEENDB_TEST_FILE {
 namespace {
 
 const Method& MethodNamed(std::string_view name) {
@@ -211,4 +211,4 @@ TEST(ConnectErrors, KeepWhatTheErrorSays) {
 }
 
 }  // namespace
-}  // namespace seendb::connect
+}  // namespace seendb::connect::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "support/hold.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -266,4 +266,4 @@ TEST_F(ApartHealingTest, ASyncByHandWaitsForAllShards) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 
 #include "engine/faults/attach_faults.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 // Whether the power is cut: what was not synced is forgotten.
@@ -166,4 +166,4 @@ INSTANTIATE_TEST_SUITE_P(Each, AttachCrashTest, ::testing::Bool(), [](const auto
 });
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

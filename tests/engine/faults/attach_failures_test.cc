@@ -11,7 +11,7 @@
 
 #include "engine/faults/attach_faults.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class AttachFailuresTest : public AttachFaultTest, public ::testing::WithParamInterface<int> {
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(Times, AttachFailuresTest, ::testing::Values(1, 40), []
 });
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

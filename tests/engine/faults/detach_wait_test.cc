@@ -12,7 +12,7 @@
 
 #include "engine/faults/attach_faults.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +92,4 @@ TEST_F(DetachWaitTest, ASyncByHandSyncsIt) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

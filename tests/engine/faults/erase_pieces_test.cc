@@ -19,7 +19,7 @@
 #include "support/options.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kItems = 700;             // of the user: three pieces a table
@@ -330,4 +330,4 @@ TEST_F(ErasePiecesTest, ACheckpointKeepsWhatIsToBeGoneOnWith) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "engine/faults/io_faults.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using rocksdb::IOStatus;
@@ -122,4 +122,4 @@ INSTANTIATE_TEST_SUITE_P(Each, EveryIoTest, ::testing::ValuesIn(Faults()), [](co
 });
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

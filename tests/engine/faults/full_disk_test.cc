@@ -12,7 +12,7 @@
 #include "support/mem_disk.h"
 #include "support/options.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -112,4 +112,4 @@ TEST_F(FullDiskTest, AFailedSyncStopsTheShard) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class HealDamagedTest : public EngineTest {
@@ -107,4 +107,4 @@ TEST_F(HealDamagedTest, OffsetsOfASoundLogStay) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

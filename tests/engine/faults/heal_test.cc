@@ -9,7 +9,7 @@
 
 #include "engine/faults/io_faults.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using rocksdb::IOStatus;
@@ -236,4 +236,4 @@ TEST_F(HealingTest, AFullDiskHealsInTheBackground) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -20,7 +20,7 @@
 #include "support/sample.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr uint64_t kSeeds = 9;
@@ -282,4 +282,4 @@ TEST(IngestFaults, FailingDisks) {
 TEST(IngestFaults, AFailedSync) { Ingestion(1).FailedSync(); }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -13,7 +13,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 void Append(rocksdb::WritableFile* file, const std::string& bytes) {
@@ -150,4 +150,4 @@ TEST_F(LogTailTest, DamageInFrontOfABlockIsNoTornEnd) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

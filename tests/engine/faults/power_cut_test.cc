@@ -24,7 +24,7 @@
 #include "support/sample.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr uint64_t kSeeds = 64;
@@ -335,4 +335,4 @@ TEST(PowerCutTest, WhatWasPromisedIsThere) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

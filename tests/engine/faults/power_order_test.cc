@@ -10,7 +10,7 @@
 #include "support/options.h"
 #include "support/sample.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kMostSyncs = 200;
@@ -110,4 +110,4 @@ TEST_F(PowerOrderTest, AFirstOpeningThatWasKilledLosesNothingOfTheSecond) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

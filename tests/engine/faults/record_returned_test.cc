@@ -3,7 +3,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class RecordReturnedTest : public EngineTest {
@@ -87,4 +87,4 @@ TEST_F(RecordReturnedTest, AnItemThatIsNoTextIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

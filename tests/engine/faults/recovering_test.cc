@@ -12,7 +12,7 @@
 #include "support/hold.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class RecoveringTest : public EngineTest {
@@ -112,4 +112,4 @@ TEST_F(RecoveringTest, ADrainThatFailsIsTriedAgain) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

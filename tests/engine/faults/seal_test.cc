@@ -8,7 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kFebruary = kStartMs - 30 * kDayMs;
@@ -147,4 +147,4 @@ TEST_F(SealTest, CloseGivesUpOneThatRuns) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class TracesFaultsTest : public EngineTest {
@@ -49,4 +49,4 @@ TEST_F(TracesFaultsTest, OfAnErasureWhoseSyncFailed) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

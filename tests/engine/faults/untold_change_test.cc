@@ -11,7 +11,7 @@
 #include "support/hold.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using rocksdb::IOStatus;
@@ -123,4 +123,4 @@ TEST_F(UntoldChangeTest, IsNotOverForTheDeletionOfAnotherCollection) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

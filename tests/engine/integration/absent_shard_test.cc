@@ -3,7 +3,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class AbsentShardTest : public EngineTest {
@@ -155,4 +155,4 @@ TEST_F(AbsentShardTest, WhatCannotBeOwnedIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -3,7 +3,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST_F(EngineTest, AShardThatFailsKeepsNoOtherFromSync) {
@@ -21,4 +21,4 @@ TEST_F(EngineTest, AShardThatFailsKeepsNoOtherFromSync) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ArrivalTest : public EngineTest {
@@ -131,4 +131,4 @@ TEST_F(ArrivalTest, ADeletionAClearAndAPauseAreAsOldAsTheySay) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

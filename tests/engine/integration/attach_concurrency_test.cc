@@ -9,7 +9,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class AttachConcurrencyTest : public EngineTest {};
@@ -78,4 +78,4 @@ TEST_F(AttachConcurrencyTest, NothingAcknowledgedIsLost) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class AttachTest : public EngineTest {
@@ -432,4 +432,4 @@ TEST_F(AttachTest, AShardThatTakesNoWritesIsNotKept) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

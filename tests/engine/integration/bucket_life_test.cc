@@ -4,7 +4,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kFebruary = kStartMs - 30 * kDayMs;
@@ -367,4 +367,4 @@ TEST_F(BucketLifeTest, UnknownCollectionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

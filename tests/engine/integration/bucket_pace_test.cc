@@ -3,7 +3,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class BucketPaceTest : public EngineTest {
@@ -40,4 +40,4 @@ TEST_F(BucketPaceTest, ExpiredBucketsAreDroppedOneByOne) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

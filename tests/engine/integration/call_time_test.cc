@@ -9,7 +9,7 @@
 #include "support/raw_shard.h"
 #include "tables/table_set.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class CallTimeTest : public EngineTest {
@@ -200,4 +200,4 @@ TEST_F(CallTimeTest, AFamilyOfNoCalendarIsSetAsideAndNamed) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class CheckpointTest : public EngineTest {
@@ -249,4 +249,4 @@ TEST_F(CheckpointTest, OfACheckpointIsTheSameDatabase) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ClockBackTest : public EngineTest {
@@ -437,4 +437,4 @@ TEST_F(ServedBackTest, WhereImpressionsDoNotCountToo) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -3,7 +3,7 @@
 
 #include "support/machine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ClockDoubtTest : public MachineTest {
@@ -280,4 +280,4 @@ TEST_F(ClockDoubtTest, AnInjectedClockIsBelieved) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class FutureTimesTest : public EngineTest {
@@ -174,4 +174,4 @@ TEST_F(FutureTimesTest, AnErasureEndsIt) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 #include "support/mem_disk.h"
 #include "support/sample.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class CollectionDeletionTest : public EngineTest {
@@ -419,4 +419,4 @@ TEST_F(CollectionDeletionTest, UserRecordsAreRewrittenInPieces) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "support/raw_shard.h"
 #include "tables/meta_keys.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class CollectionsOfShardsTest : public EngineTest {
@@ -209,4 +209,4 @@ TEST_F(CollectionsOfShardsTest, ACheckpointCarriesTheFile) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Time = std::chrono::steady_clock;
@@ -280,4 +280,4 @@ TEST_F(ConcurrencyTest, AFullSlotTurnsOnce) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

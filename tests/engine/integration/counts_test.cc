@@ -5,7 +5,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class CountsTest : public EngineTest {
@@ -173,4 +173,4 @@ TEST_F(CountsTest, RefusesWhatIsMalformedAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

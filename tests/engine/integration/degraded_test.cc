@@ -8,7 +8,7 @@
 #include "support/mem_disk.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kFebruary = kStartMs - 30 * kDayMs;
@@ -209,4 +209,4 @@ TEST_F(DegradedTest, AfterTheDeadlineTheShortTermStoreIsStillAsked) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

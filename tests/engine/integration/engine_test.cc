@@ -2,7 +2,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST_F(EngineTest, APlayIsSeenAtOnceDrainedSealedAndReopened) {
@@ -201,4 +201,4 @@ TEST_F(EngineTest, AFullRingIsBusyAndHealsWhenDrained) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "support/hold.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ErasureExpiryTest : public EngineTest {
@@ -127,4 +127,4 @@ TEST_F(ErasureExpiryTest, TheyOutliveTheJournalsOfBefore) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include "support/mem_disk.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ErasureTest : public EngineTest {
@@ -163,4 +163,4 @@ TEST_F(ErasureTest, AnErasureThatFailsSaysSoAndCanBeRepeated) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -3,7 +3,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ErasureUnknownTest : public EngineTest {
@@ -101,4 +101,4 @@ TEST_F(ErasureUnknownTest, FiltersAloneAreFoundAfterARestart) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "seendb/item_set.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class SomeSet final : public ItemSet {
@@ -147,4 +147,4 @@ TEST_F(ExcludedSetsTest, TooManyAndNoneAtAllAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 #include "seendb/facts.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ExposuresTest : public EngineTest {
@@ -390,4 +390,4 @@ TEST_F(ExposuresTest, AQuestionForWhatThereIsNotIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

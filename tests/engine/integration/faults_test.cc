@@ -10,7 +10,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using rocksdb::IOStatus;
@@ -220,4 +220,4 @@ TEST_F(FaultsTest, ASealThatFailsIsRepeated) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 #include "seendb/marks.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Names = std::vector<std::string_view>;
@@ -187,4 +187,4 @@ TEST_F(FilterUnionTest, MemoryAloneDefersWhereOneOfThemNeedsTheDisk) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

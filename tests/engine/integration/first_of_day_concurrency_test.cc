@@ -7,7 +7,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kThreads = 8, kRounds = 40, kUsers = 3;
@@ -125,4 +125,4 @@ TEST_F(FirstOfDayConcurrencyTest, AnErasureAmidALookUpForgetsTheDay) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

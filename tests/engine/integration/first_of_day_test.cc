@@ -13,7 +13,7 @@
 #include "support/poison.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Indexes = std::vector<uint32_t>;
@@ -320,4 +320,4 @@ TEST_F(FirstOfDayTest, ADamagedDayTellsAgainAndKeepsNobodyOut) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

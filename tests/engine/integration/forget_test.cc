@@ -4,7 +4,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 const Items kPlayed = {"drained", "late", "staged", "future", "served"};
@@ -174,4 +174,4 @@ TEST_F(ForgetTest, AFailedOneLeavesEverything) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

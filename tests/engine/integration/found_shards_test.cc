@@ -4,7 +4,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class FoundShardsTest : public EngineTest {
@@ -166,4 +166,4 @@ TEST_F(FoundShardsTest, AnotherDatabaseIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

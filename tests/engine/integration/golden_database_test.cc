@@ -13,7 +13,7 @@
 #include "seendb/repair.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 const char kGolden[] = "tests/golden/v1/db";
@@ -226,4 +226,4 @@ TEST_F(GoldenDatabase, OthersAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -3,7 +3,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 PolicyPatch DaysOf(uint16_t days) {
@@ -38,4 +38,4 @@ TEST_F(EngineTest, FamiliesThatFuturePlaysReachCount) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kUsers = 2'000;
@@ -93,4 +93,4 @@ TEST_F(HistoryCapTest, ASmallerCapLooksAtEverybody) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

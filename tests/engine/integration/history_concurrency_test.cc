@@ -10,7 +10,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kRounds = 150;
@@ -211,4 +211,4 @@ TEST_F(HistoryConcurrencyTest, APageHasEveryEntryWhileTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include "support/mem_disk.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class HistoryTest : public EngineTest {
@@ -496,4 +496,4 @@ TEST_F(HistoryTest, AnErasureLeavesNoByteOfIt) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

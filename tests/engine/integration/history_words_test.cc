@@ -17,7 +17,7 @@
 #include "support/hold.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kSecondMs = 1'000;
@@ -375,4 +375,4 @@ TEST_F(HistoryWordsTest, AnOpeningForWritingRenewsTheIdentities) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

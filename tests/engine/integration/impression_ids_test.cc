@@ -3,7 +3,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ImpressionIdsTest : public EngineTest {
@@ -92,4 +92,4 @@ TEST_F(ImpressionIdsTest, AnErasureTakesThem) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Message {
@@ -326,4 +326,4 @@ TEST_F(IngestTest, AReadOnlyOpeningShowsSources) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

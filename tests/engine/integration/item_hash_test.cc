@@ -11,7 +11,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ TEST_F(ItemHashDatabaseTest, AShardIsAttachedWithTheDatabasesKeyOnly) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// Drops by a table, and says of which kind the others are.
@@ -162,4 +162,4 @@ TEST_F(JudgeTest, VerifyRefutesNothingThatIsDropped) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

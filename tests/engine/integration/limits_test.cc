@@ -5,7 +5,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using LimitsTest = EngineTest;
@@ -74,4 +74,4 @@ TEST_F(LimitsTest, TimesBeyondTheCalendarAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

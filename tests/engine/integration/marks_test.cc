@@ -7,7 +7,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNone = INT64_MIN;  // of a candidate: no time
@@ -390,4 +390,4 @@ TEST_F(MarksTest, OneFamilyTooManyIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

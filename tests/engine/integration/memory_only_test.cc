@@ -7,7 +7,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class MemoryOnlyTest : public EngineTest {
@@ -157,4 +157,4 @@ TEST_F(MemoryOnlyTest, ADiskThatAnswersNoReadIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

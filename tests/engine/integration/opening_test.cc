@@ -15,7 +15,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class OpeningTest : public EngineTest {
@@ -330,4 +330,4 @@ TEST_F(OpeningTest, ReadersBesideABusyWriter) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "support/engine_fixture.h"
 #include "support/hold.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class OrderTest : public EngineTest {
@@ -208,4 +208,4 @@ TEST_F(OrderTest, NoBucketIsDroppedAmidABatchOfADrain) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include "support/raw_shard.h"
 #include "tables/meta_keys.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr char kToday[] = "2026-03-10";
@@ -245,4 +245,4 @@ TEST_F(OutboxTest, ALogThatIsReadAgainKeepsItsRows) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "support/engine_fixture.h"
 #include "support/hold.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr size_t kPages = 1'000, kPageItems = 20, kCandidates = 120;
@@ -208,4 +208,4 @@ TEST_F(PageTurnsConcurrencyTest, ThoseWhoWaitAreLimitedInNumber) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

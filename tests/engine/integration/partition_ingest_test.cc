@@ -3,7 +3,7 @@
 #include "seendb/ingest.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class PartitionIngestTest : public EngineTest {
@@ -141,4 +141,4 @@ TEST_F(PartitionIngestTest, DeadLettersAreCountedOnce) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/hold.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class PartlyOpenTest : public EngineTest {
@@ -171,4 +171,4 @@ TEST_F(PartlyOpenTest, AChangeOfCollectionsIsAnnouncedWhileShardsMayKnowMore) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "support/engine_fixture.h"
 #include "support/hold.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class PinTest : public EngineTest {
@@ -111,4 +111,4 @@ TEST_F(PinTest, APageIsReadAgainWhereADrainBegan) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

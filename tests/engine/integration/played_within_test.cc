@@ -4,7 +4,7 @@
 #include "seendb/facts.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kSpanMs = 5 * kDayMs;
@@ -107,4 +107,4 @@ TEST_F(PlayedWithinTest, AFalsePositiveStaysSeen) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "support/raw_shard.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr char kSeen[] = "seen/default/2026-03";
@@ -301,4 +301,4 @@ TEST_F(PoisonTest, ForgedJournalsOpenDrainAndOpenAgain) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

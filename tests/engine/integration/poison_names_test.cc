@@ -5,7 +5,7 @@
 #include "support/raw_shard.h"
 #include "tables/meta_keys.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class PoisonedNamesTest : public EngineTest {
@@ -42,4 +42,4 @@ TEST_F(PoisonedNamesTest, Policy) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "support/poison.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr char kSeen[] = "seen/default/2026-03";
@@ -251,4 +251,4 @@ TEST_F(NewerTest, ImpressionsAreKeptWhole) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kMinuteMs = 60'000;
@@ -242,4 +242,4 @@ TEST_F(PoliciesTest, WhatFellDueIsMadeUpFor) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 #include "seendb/marks.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr WhenShort kTwoWeeks{.need = 20, .gap_ms = 14 * kDayMs, .max = 10};
@@ -234,4 +234,4 @@ TEST_F(RepeatsTest, AWrongNumberNamesItsField) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

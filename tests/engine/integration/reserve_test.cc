@@ -6,7 +6,7 @@
 #include "seendb/counts.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr std::string_view kAd[] = {"ad:1"};
@@ -171,4 +171,4 @@ TEST_F(ReserveTest, RefusesWhatIsMalformedAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

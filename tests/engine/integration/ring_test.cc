@@ -4,7 +4,7 @@
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class RingTest : public EngineTest {
@@ -251,4 +251,4 @@ TEST_F(RingTest, AClockThatWentBackStopsNothing) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

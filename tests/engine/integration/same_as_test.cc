@@ -6,7 +6,7 @@
 #include "seendb/judge.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr std::string_view kSource = "src:9", kOther = "src:8";
@@ -344,4 +344,4 @@ TEST_F(SameAsTest, WhatUsesNoneWritesTheBytesItWrote) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

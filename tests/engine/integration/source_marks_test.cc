@@ -8,7 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class SourceMarksTest : public EngineTest {
@@ -175,4 +175,4 @@ TEST_F(SourceMarksTest, OfAnotherOffsetSayNothing) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

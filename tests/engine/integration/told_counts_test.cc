@@ -3,7 +3,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class ToldCountsTest : public EngineTest {
@@ -131,4 +131,4 @@ TEST_F(ToldCountsTest, RefusalsAreCountedByReason) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

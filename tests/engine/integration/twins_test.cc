@@ -3,7 +3,7 @@
 
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using test::kOtherTwin;
@@ -150,4 +150,4 @@ TEST_F(TwinsTest, ByAnotherKeyTheyAreNone) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

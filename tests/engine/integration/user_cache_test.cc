@@ -6,7 +6,7 @@
 #include "support/hold.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class FewRecordsTest : public EngineTest {
@@ -261,4 +261,4 @@ TEST_F(FewRecordsTest, APlayKnowsOfAnErasureAfterItsLookUp) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

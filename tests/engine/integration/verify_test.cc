@@ -6,7 +6,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class VerifyTest : public EngineTest {
@@ -315,4 +315,4 @@ TEST_F(VerifyTest, PlaysOfExactCollectionsStand) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "support/mem_disk.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class FirstOfDayPropertyTest : public EngineTest {
@@ -130,4 +130,4 @@ TEST_F(FirstOfDayPropertyTest, EachIsToldOnce) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

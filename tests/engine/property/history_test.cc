@@ -9,7 +9,7 @@
 #include "support/mem_disk.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 bool Same(const HistoryEntry& a, const HistoryEntry& b) {
@@ -253,4 +253,4 @@ TEST_F(HistoryPropertyTest, AnswersWhatTheModelSays) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

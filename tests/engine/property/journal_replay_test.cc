@@ -11,7 +11,7 @@
 #include "support/raw_shard.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class JournalReplayTest : public EngineTest {
@@ -184,4 +184,4 @@ TEST_F(JournalReplayTest, ACopyAsAKilledProcessLeavesItAnswersTheSame) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

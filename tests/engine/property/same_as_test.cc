@@ -9,7 +9,7 @@
 #include "support/engine_fixture.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class SameAsPropertyTest : public EngineTest {
@@ -117,4 +117,4 @@ TEST_F(SameAsPropertyTest, WhatIsSeenOfOneIsSeenOfAll) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -13,7 +13,7 @@
 #include "shard/user_lookup.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr size_t kUsers = 40;
@@ -226,4 +226,4 @@ TEST_F(UserLookupModel, AWriteKnowsEveryChangeThatEndedBeforeIt) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "support/mem_disk.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class VerifyPropertyTest : public EngineTest {
@@ -204,4 +204,4 @@ TEST_F(VerifyPropertyTest, NorWhereTheClockSwings) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Person {
@@ -98,4 +98,4 @@ TEST_F(WindowFprTest, FourMonthsOfEveryKindOfUser) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

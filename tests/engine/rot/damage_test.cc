@@ -4,7 +4,7 @@
 
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class RotTest : public RotFixture, public ::testing::WithParamInterface<std::tuple<Damage, bool>> {
@@ -89,4 +89,4 @@ INSTANTIATE_TEST_SUITE_P(Every, RotTest,
                          NameOf);
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "seendb/repair.h"
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kWeekMs = 7 * kDayMs;
@@ -287,4 +287,4 @@ TEST_P(HistoryRotTest, IsRepaired) {
 INSTANTIATE_TEST_SUITE_P(Every, HistoryRotTest, EveryDamage(), DamageName);
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

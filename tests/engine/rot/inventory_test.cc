@@ -9,7 +9,7 @@
 
 #include "format/bytes.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::optional<Inventory> Read(std::string text) {
@@ -49,4 +49,4 @@ TEST(InventoryTest, LinesWithoutSenseAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

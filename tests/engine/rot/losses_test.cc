@@ -5,7 +5,7 @@
 
 #include "tables/data_loss.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 DataLoss Of(std::vector<UserRange> users, int64_t at_ms = 1, std::string reason = "a table") {
@@ -63,4 +63,4 @@ TEST(LossesTest, AreReadAsWritten) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

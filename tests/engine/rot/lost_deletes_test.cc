@@ -5,7 +5,7 @@
 #include "seendb/repair.h"
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class LostDeletesTest : public RotFixture {
@@ -238,4 +238,4 @@ TEST_F(LostDeletesTest, OfAnErasureAreRepeatedInABucketThatHasNotBegun) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
@@ -72,4 +72,4 @@ TEST_F(RefusalsTest, AnErasureTakesDamagedCopies) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

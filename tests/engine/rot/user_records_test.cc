@@ -5,7 +5,7 @@
 #include "seendb/repair.h"
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class UserRecordsTest : public EngineTest {
@@ -126,4 +126,4 @@ TEST_F(UserRecordsTest, TheBackgroundWritesThemSoon) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 Policy Window(uint32_t window) {
@@ -79,4 +79,4 @@ TEST(CollectionTruthTest, TheHighestMakingIsBelieved) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

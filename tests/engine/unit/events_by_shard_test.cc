@@ -9,7 +9,7 @@
 #include "shard/events.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// The indexes of each group, by shard, as groups() has them.
@@ -62,4 +62,4 @@ TEST(EventsByShardTest, GroupsStayGoodWhereTheyAreMoved) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

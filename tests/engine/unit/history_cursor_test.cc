@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(HistoryCursor, RoundTripsAsTextForAUrl) {
@@ -42,4 +42,4 @@ TEST(HistoryCursor, OtherTextIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

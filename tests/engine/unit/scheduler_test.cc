@@ -13,7 +13,7 @@
 
 #include "base/sync.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -128,4 +128,4 @@ TEST_F(SchedulerTest, ItsEndWaitsForTheWorkUnderWay) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

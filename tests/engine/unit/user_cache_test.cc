@@ -6,7 +6,7 @@
 
 #include "filter/keyed_hash.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class UserCacheTest : public testing::Test {
@@ -99,4 +99,4 @@ TEST_F(UserCacheTest, WhatIsAskedForStays) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

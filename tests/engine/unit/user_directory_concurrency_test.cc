@@ -8,7 +8,7 @@
 #include "filter/keyed_hash.h"
 #include "shard/user_directory.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 uint64_t HashOf(uint64_t user) { return KeyedHash("user-" + std::to_string(user)); }
@@ -70,4 +70,4 @@ TEST(UserDirectoryTest, ThreadsThatAddAtOnceLoseNobody) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

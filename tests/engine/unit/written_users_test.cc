@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Users = std::vector<std::string>;
@@ -58,4 +58,4 @@ TEST(WrittenUsersTest, EverybodyWhereThereWereTooMany) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

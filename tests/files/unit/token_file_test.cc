@@ -16,7 +16,7 @@
 
 #include "files/tokens.h"
 
-namespace seendb::files {
+namespace seendb::files::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,4 +177,4 @@ TEST_F(TokenFileTest, NoChangeIsLostBesideOthers) {
 }
 
 }  // namespace
-}  // namespace seendb::files
+}  // namespace seendb::files::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::files {
+namespace seendb::files::SEENDB_TEST_FILE {
 namespace {
 
 // The SHA-256 of "abc", which FIPS 180-2 has as its first example.
@@ -134,4 +134,4 @@ TEST(Tokens, ThereIsALimit) {
 }
 
 }  // namespace
-}  // namespace seendb::files
+}  // namespace seendb::files::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "filter/sizing.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::vector<Fingerprint> RandomFingerprints(std::mt19937_64* random, size_t n) {
@@ -214,4 +214,4 @@ TEST(FilterKernels, MeasuredRateIsTheExpectedOne) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -13,7 +13,7 @@
 
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Packed {
@@ -99,4 +99,4 @@ TEST(FilterProbeSet, ArbitraryBytesAreSafe) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

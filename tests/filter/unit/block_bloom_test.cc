@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::vector<InstructionSet> SupportedSets() {
@@ -143,4 +143,4 @@ TEST(BlockBloom, FoldOrsRunsOfNeighbours) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

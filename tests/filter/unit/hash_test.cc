@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// The canonical bytes as the header describes them.
@@ -121,4 +121,4 @@ TEST(ShardOf, SpreadsUsersEvenly) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 
 #include "seendb/facts.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 ItemHashId Keyed(uint64_t low, uint64_t high = 0) {
@@ -91,4 +91,4 @@ TEST(ItemHash, ManyIsOneByOne) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

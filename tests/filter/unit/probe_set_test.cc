@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// A list in memory of its exact size, so that a sanitizer sees any byte read outside it.
@@ -125,4 +125,4 @@ TEST(ProbeSortedList, CandidatesBeyond48BitsStayInBounds) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

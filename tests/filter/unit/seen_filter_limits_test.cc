@@ -11,7 +11,7 @@
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 // A rate so low that a list is smaller than any Bloom layer.
@@ -92,4 +92,4 @@ TEST(SeenFilterLimits, AnyTimeProjectsWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

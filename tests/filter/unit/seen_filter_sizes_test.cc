@@ -12,7 +12,7 @@
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr size_t kItems = 20'000;
@@ -71,4 +71,4 @@ TEST(SeenFilterSizes, ASteadyUserNeedsOneLayer) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

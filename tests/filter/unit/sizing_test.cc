@@ -9,7 +9,7 @@
 #include "filter/hash.h"
 #include "seendb/policy.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// The same expectation summed over the number of items in a block.
@@ -125,4 +125,4 @@ TEST(EffectiveMaxFilterBytes, GrowsAsTheBudgetShrinks) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 void ExpectLikeStd(std::vector<Fingerprint> items) {
@@ -39,4 +39,4 @@ TEST(SortUnique, AgreesWithStdSortOnCrowdsAndRuns) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include "format/unit/format_testing.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using test::FromHex;
@@ -144,4 +144,4 @@ TEST(Bytes, ValuesOfNewerVersionsAreToldByName) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "seendb/facts.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string WrittenCounts(const CountList& list) {
@@ -191,4 +191,4 @@ TEST(CountsCodec, AnySplitIntoUnionsGivesTheSame) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "format/unit/format_testing.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 bool operator==(const DamageEntry& a, const DamageEntry& b) {
@@ -139,4 +139,4 @@ TEST(DamageSet, MalformedSectionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

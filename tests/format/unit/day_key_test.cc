@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(DayKey, SaysWhoseItIsAndOfWhat) {
@@ -39,4 +39,4 @@ TEST(DayKey, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "filter/block_bloom.h"
 #include "format/unit/format_testing.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Write(const SeenFilter& filter, const DamageSet& damage = {}) {
@@ -155,4 +155,4 @@ TEST(FilterCodec, ListsOutOfOrderAreFound) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 
 #include "format/unit/format_testing.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// Marked blocks by "hex NAME" or "json NAME".
@@ -86,4 +86,4 @@ TEST(FormatDoc, NamesTheHashesSeed) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

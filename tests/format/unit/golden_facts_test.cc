@@ -12,7 +12,7 @@
 #include "format/marks_codec.h"
 #include "format/unit/format_testing.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kFactsFolder = "tests/golden/v4/";
@@ -80,4 +80,4 @@ TEST(GoldenFacts, Counts) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "store/files.h"
 #include "store/shard_identity.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kKeyedFolder = "tests/golden/v2/";
@@ -65,4 +65,4 @@ TEST(GoldenKey, Fingerprints) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -23,7 +23,7 @@
 #include "store/files.h"
 #include "support/poison.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using test::Fp;
@@ -446,4 +446,4 @@ TEST(Golden, FingerprintsAndShards) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -16,7 +16,7 @@
 #include "store/files.h"
 #include "support/poison.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kWordsFolder = "tests/golden/v3/";
@@ -148,4 +148,4 @@ TEST(GoldenWords, AnIdentityOfVersion1IsRenewedToIt) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

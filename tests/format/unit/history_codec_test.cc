@@ -9,7 +9,7 @@
 #include "seendb/history.h"
 #include "support/poison.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 HistoryState Report(int64_t at_ms, int32_t progress_s, std::string_view device = {},
@@ -215,4 +215,4 @@ TEST(HistoryCodec, TimelineKeysGoFromTheLatestThenByItemWithinTheirUser) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

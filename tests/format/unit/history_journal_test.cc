@@ -6,7 +6,7 @@
 #include "format/journal_codec.h"
 #include "format/unit/format_testing.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Row {
@@ -128,4 +128,4 @@ TEST(HistoryJournal, RecordsOfVersion1AreRead) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -13,7 +13,7 @@
 #include "seendb/history.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 const std::vector<std::string> kTexts = {"", "a", "b", "tv"};
@@ -169,4 +169,4 @@ TEST(HistoryState, OfVersion1ZeroAndAnEmptyTextSayNothing) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

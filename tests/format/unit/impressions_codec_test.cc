@@ -8,7 +8,7 @@
 #include "seendb/facts.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Write(const ImpressionList& list) {
@@ -223,4 +223,4 @@ TEST(ImpressionsCodec, AnySplitIntoUnionsGivesTheSame) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include "format/unit/format_testing.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Row {
@@ -129,4 +129,4 @@ TEST(JournalCodec, KeysSortAsSequencesDo) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include "seendb/facts.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string WrittenMarks(const MarkList& list) {
@@ -172,4 +172,4 @@ TEST(MarksCodec, AnySplitIntoUnionsGivesTheSame) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 #include "format/unit/format_testing.h"
 #include "support/poison.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Write(const UserRecord& record) {
@@ -299,4 +299,4 @@ TEST(UserCodec, OnlyTheLatestOverridesAreKept) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "http/message.h"
 #include "support/seed.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST(BytesTest, BehavesLikeAString) {
@@ -88,4 +88,4 @@ TEST(BytesTest, GivesASmallBufferWhateverTheBudgetSays) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

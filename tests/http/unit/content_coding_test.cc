@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ContentCodingTest, ReadsContentEncoding) {
@@ -58,4 +58,4 @@ TEST(ContentCodingTest, ChoosesByAcceptEncoding) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include "http/unit/coding_sample.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 constexpr size_t kNoLimit = SIZE_MAX / 2;
@@ -183,4 +183,4 @@ TEST(ZstdDecoderTest, CountsTheWindow) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

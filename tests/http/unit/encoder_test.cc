@@ -9,7 +9,7 @@
 #include "http/decoder.h"
 #include "http/unit/coding_sample.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 class EncoderTest : public ::testing::TestWithParam<Coding> {};
@@ -55,4 +55,4 @@ INSTANTIATE_TEST_SUITE_P(Codings, EncoderTest, ::testing::Values(Coding::kGzip, 
                          [](const auto& of) { return std::string(CodingName(of.param)); });
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

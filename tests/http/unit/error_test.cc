@@ -10,7 +10,7 @@
 #include "support/seed.h"
 #include "wire/json_text.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 using Json = nlohmann::json;
@@ -50,4 +50,4 @@ TEST(ErrorTest, AnyBytesBecomeAJsonString) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

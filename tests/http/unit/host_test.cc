@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST(HostTest, NamesAndAddressesWithAPortOrWithout) {
@@ -68,4 +68,4 @@ TEST(HostTest, EverythingElseIsNone) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

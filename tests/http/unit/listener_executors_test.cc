@@ -4,7 +4,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 class ListenerExecutorsTest : public ListenerTest {
@@ -69,4 +69,4 @@ TEST(ExecutorTest, HasManyWorkersForTheEngine) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

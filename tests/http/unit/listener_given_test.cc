@@ -5,7 +5,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 Response Text(const std::string& text) {
@@ -187,4 +187,4 @@ TEST_F(ListenerGivenTest, WorkersThatHaveStoppedTakeNothing) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

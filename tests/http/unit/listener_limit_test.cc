@@ -5,7 +5,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 class ListenerLimitTest : public ListenerTest {
@@ -190,4 +190,4 @@ TEST_F(ListenerLimitTest, AConnectionThatWaitsForARequestHoldsLittleMemory) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -144,4 +144,4 @@ TEST_F(ListenerOutcomeTest, ATaskWaitsUntilItIsGivenAndWorksOnAWorker) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 class ListenerOverloadTest : public ListenerTest {
@@ -179,4 +179,4 @@ TEST_F(ListenerOverloadTest, ManySilentConnectionsNeverExceedTheLimit) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

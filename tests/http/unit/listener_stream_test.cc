@@ -6,7 +6,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST_F(ListenerTest, AStreamIsAnsweredWhileItIsSent) {
@@ -114,4 +114,4 @@ TEST_F(ListenerTest, AFailureBehindTheBodyBreaksTheAnswerOff) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

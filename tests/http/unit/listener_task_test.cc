@@ -9,7 +9,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 class ListenerTaskTest : public ListenerTest {
@@ -146,4 +146,4 @@ TEST_F(ListenerTaskTest, ItsTimesAreTold) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

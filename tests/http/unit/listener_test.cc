@@ -7,7 +7,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST_F(ListenerTest, PipelinedRequestsAreAnsweredInOrder) {
@@ -257,4 +257,4 @@ TEST_F(ListenerTest, RequestIdsComeBackWithTheirOwnAnswers) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

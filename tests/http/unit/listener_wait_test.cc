@@ -6,7 +6,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 class ListenerWaitTest : public ListenerTest {
@@ -87,4 +87,4 @@ TEST_F(ListenerWaitTest, TheListenerStopsWhileRequestsWait) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

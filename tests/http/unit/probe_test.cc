@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ProbeTest, EveryProbeIsKnownByItsFirstBytesAndNoEarlier) {
@@ -34,4 +34,4 @@ TEST(ProbeTest, AnythingElseIsNone) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 using admission::Reason;
@@ -33,4 +33,4 @@ TEST(RefusalTest, EveryReasonHasAnAnswer) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

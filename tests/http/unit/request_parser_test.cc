@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 using Progress = RequestParser::Progress;
@@ -278,4 +278,4 @@ TEST(RequestParserTest, WhatNodesOfAClusterSay) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

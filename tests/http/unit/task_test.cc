@@ -15,7 +15,7 @@
 
 #include "http/wait.h"
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 /// Keeps what it made, to be called by the test.
@@ -282,4 +282,4 @@ TEST_F(TaskTest, ResumedSaysWhatCame) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kTrace = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -116,4 +116,4 @@ TEST(TraceContextTest, StatesAreJoinedAndBounded) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::http {
+namespace seendb::http::SEENDB_TEST_FILE {
 namespace {
 
 TEST(WorkerPoolTest, RunsEverythingItTook) {
@@ -41,4 +41,4 @@ TEST(WorkerPoolTest, RefusesBeyondItsQueueAndAfterStop) {
 }
 
 }  // namespace
-}  // namespace seendb::http
+}  // namespace seendb::http::SEENDB_TEST_FILE

@@ -17,7 +17,7 @@
 #include "support/heal_damaged.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,4 +148,4 @@ TEST_F(ForgottenTest, ARepairOfTheOnlyShardReadsWhatCameMeanwhile) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -17,7 +17,7 @@
 #include "ingest/crash_mark.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -386,4 +386,4 @@ TEST_F(IngestMockTest, PropertiesThatLibrdkafkaDoesNotTakeAreNamed) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -15,7 +15,7 @@
 #include "ingest/integration/mock_cluster.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int16_t kProduce = 0;  // Kafka's number of the request
@@ -262,4 +262,4 @@ TEST_F(PublisherTest, AConsumerTellsOfItsTopics) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "ingest/integration/mock_cluster.h"
 #include "support/engine_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -167,4 +167,4 @@ TEST_F(TopicAnewTest, WithoutAMarkTheOffsetCounts) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

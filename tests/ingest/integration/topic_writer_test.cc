@@ -12,7 +12,7 @@
 
 #include "ingest/integration/mock_cluster.h"
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int16_t kProduce = 0;  // Kafka's number of the request
@@ -84,4 +84,4 @@ TEST_F(TopicWriterTest, AFatalErrorCostsAProducerAndNoMessage) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 class CrashMarkTest : public testing::Test {
@@ -83,4 +83,4 @@ TEST_F(CrashMarkTest, WithoutAFileNothingIsKnown) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

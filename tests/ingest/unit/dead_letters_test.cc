@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 TEST(DeadLettersTest, AFileHasALineEach) {
@@ -55,4 +55,4 @@ TEST(DeadLettersTest, AFileThatCantBeMadeIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 struct Decoded {
@@ -358,4 +358,4 @@ TEST_F(DecoderTest, TooManyEventsAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 using ops::KafkaStart;
@@ -101,4 +101,4 @@ TEST(StartTest, APartitionThatCameLaterBeginsAtItsBeginning) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

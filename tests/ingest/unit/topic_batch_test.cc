@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
@@ -238,4 +238,4 @@ TEST(TopicBatchTest, WhatArrivedOnAnotherDayIsForTheNextBatch) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

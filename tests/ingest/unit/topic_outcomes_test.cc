@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ingest {
+namespace seendb::ingest::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::seconds;
@@ -47,4 +47,4 @@ TEST(TopicOutcomesTest, OneThatWasReadWellIsNamedAfterManyInARow) {
 }
 
 }  // namespace
-}  // namespace seendb::ingest
+}  // namespace seendb::ingest::SEENDB_TEST_FILE

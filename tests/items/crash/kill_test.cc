@@ -9,7 +9,7 @@
 
 #include "items/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using ItemKillTest = StoreTest;
@@ -75,4 +75,4 @@ TEST_F(ItemKillTest, KeepsWhatWasAcknowledged) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

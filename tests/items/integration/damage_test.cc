@@ -6,7 +6,7 @@
 #include "items/item_operator.h"
 #include "items/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using ItemDamage = StoreTest;
@@ -56,4 +56,4 @@ TEST_F(ItemDamage, ANewerFormatAndASchemaThatIsNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

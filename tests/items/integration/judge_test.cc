@@ -6,7 +6,7 @@
 #include "items/store_fixture.h"
 #include "seendb/item_judge.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Values = std::vector<ItemLiteral>;
@@ -241,4 +241,4 @@ TEST_P(ItemJudgeTest, ColumnsFollowTheItems) {
 INSTANTIATE_TEST_SUITE_P(Columns, ItemJudgeTest, ::testing::Bool());
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 #include "items/memory_items.h"
 #include "items/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using ItemSchemaChange = StoreTest;
@@ -144,4 +144,4 @@ TEST(ItemMemory, KeepsResidentOverLiveBelowAFifthAfterTenTurnovers) {
 
 }  // namespace columns
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "items/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using ItemStoreConcurrencyTest = StoreTest;
@@ -78,4 +78,4 @@ TEST_F(ItemStoreConcurrencyTest, ReadersSeeEachItemWholeWhileEverythingChanges) 
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

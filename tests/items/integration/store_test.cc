@@ -2,7 +2,7 @@
 
 #include "items/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using ItemStoreTest = StoreTest;
@@ -195,4 +195,4 @@ TEST_F(ItemStoreTest, IsOpenOnceAndClosedForGood) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -14,7 +14,7 @@
 #include "items/item_testing.h"
 #include "support/seed.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 constexpr uint16_t kFields = 5;
@@ -160,4 +160,4 @@ TEST(ItemJoinProperty, AnyOrderGroupsAndRepeatsGiveWhatTheModelSays) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

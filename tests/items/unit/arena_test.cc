@@ -8,7 +8,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ItemArena, PiecesAreAsLargeAsAskedForAndLoseAtMostASeventhBeyond512Bytes) {
@@ -71,4 +71,4 @@ TEST(ItemArena, KeepsResidentOverLiveBelowAFifthAfterTenTurnovers) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

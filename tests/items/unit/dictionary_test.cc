@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 class ItemDictionary : public ::testing::Test {
@@ -72,4 +72,4 @@ TEST_F(ItemDictionary, LeavesTextsThatHardlyRepeatToTheRecords) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include "format/unit/format_testing.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ItemFormatDoc, ItsBlocksAreTheGoldenBytes) {
@@ -33,4 +33,4 @@ TEST(ItemFormatDoc, ItsBlocksAreTheGoldenBytes) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

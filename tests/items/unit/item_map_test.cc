@@ -8,7 +8,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 std::set<uint32_t> NumbersOf(const ItemMap& map, uint64_t hash) {
@@ -50,4 +50,4 @@ TEST(ItemMap, GivesAllNumbersOfOneHash) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

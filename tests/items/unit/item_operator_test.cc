@@ -6,7 +6,7 @@
 
 #include "items/item_testing.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ItemOperator, KeepsWhatCanBeReadAndSaysThatSomethingIsLost) {
@@ -28,4 +28,4 @@ TEST(ItemOperator, KeepsWhatCanBeReadAndSaysThatSomethingIsLost) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

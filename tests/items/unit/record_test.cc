@@ -14,7 +14,7 @@
 #include "items/some_texts.h"
 #include "support/seed.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 Types SomeTypes() {
@@ -169,4 +169,4 @@ TEST(ItemRecord, GoldenBytes) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "support/poison.h"
 #include "support/seed.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 bool Parses(std::string_view row) {
@@ -97,4 +97,4 @@ TEST(ItemRow, GoldenBytes) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

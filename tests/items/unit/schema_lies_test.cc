@@ -4,7 +4,7 @@
 
 #include "items/schema.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 std::string Repeated(const std::string& text, size_t times) {
@@ -58,4 +58,4 @@ TEST(ItemSchemaLies, AreRefusedAsDamage) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 ItemField Field(const std::string& name, ItemFieldType type = ItemFieldType::kI64,
@@ -62,4 +62,4 @@ TEST(ItemSchema, RefusesByPosition) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "items/item_testing.h"
 
-namespace seendb::items {
+namespace seendb::items::SEENDB_TEST_FILE {
 namespace {
 
 State Joined(State into, const State& other) {
@@ -132,4 +132,4 @@ TEST(ItemState, ARepeatOfSomethingExpiredChangesNothing) {
 }
 
 }  // namespace
-}  // namespace seendb::items
+}  // namespace seendb::items::SEENDB_TEST_FILE

@@ -13,7 +13,7 @@
 #include "support/poison.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 FilterRules SmallRules(Random& random) {
@@ -194,4 +194,4 @@ TEST(PoisonedOperators, UserRecordsKeepWhatIsSound) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

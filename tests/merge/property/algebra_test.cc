@@ -14,7 +14,7 @@
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kBegin = 1'000'000'000'000;
@@ -217,4 +217,4 @@ TEST(MergeAlgebra, AnImportedFilterAtItsCeilingKeepsItsLayersAndItsRate) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

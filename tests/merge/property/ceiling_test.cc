@@ -10,7 +10,7 @@
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 size_t Below(Random& random, size_t end) {
@@ -214,4 +214,4 @@ TEST(MergeCeiling, ManyOperandsBelowItMakeOneLayer) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

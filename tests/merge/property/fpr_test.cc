@@ -10,7 +10,7 @@
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kDay = 86'400'000;
@@ -180,4 +180,4 @@ TEST(MergeFpr, SpeedsThatChangeKeepTheBudgetAndTheBytesInBounds) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

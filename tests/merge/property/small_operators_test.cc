@@ -20,7 +20,7 @@
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 size_t Below(Random& random, size_t end) {
@@ -405,4 +405,4 @@ TEST(OwnMerge, SetsAsideWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "merge/seen_operator.h"
 #include "merge/small_operators.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Case {
@@ -87,4 +87,4 @@ INSTANTIATE_TEST_SUITE_P(Each, TotalTest,
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::migrated {
+namespace seendb::migrated::SEENDB_TEST_FILE {
 namespace {
 
 class ImportedUsersTest : public testing::Test {
@@ -131,4 +131,4 @@ TEST_F(ImportedUsersTest, OtherKeysAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::migrated
+}  // namespace seendb::migrated::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::migration {
+namespace seendb::migration::SEENDB_TEST_FILE {
 namespace {
 
 class WriteQueueTest : public testing::Test {
@@ -202,4 +202,4 @@ TEST_F(WriteQueueTest, DeletionsOfKeysAreTakenWhereItIsFull) {
 }
 
 }  // namespace
-}  // namespace seendb::migration
+}  // namespace seendb::migration::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "model/effects.h"
 #include "model/invariants.h"
 
-namespace seendb::model {
+namespace seendb::model::SEENDB_TEST_FILE {
 namespace {
 
 // Two counters that are alike, each from 0 to `most`.
@@ -209,4 +209,4 @@ TEST(ModelTest, SymmetryLosesNoTransition) {
 }
 
 }  // namespace
-}  // namespace seendb::model
+}  // namespace seendb::model::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 #include "model/run/play.h"
 #include "model/run/world.h"
 
-namespace seendb::model {
+namespace seendb::model::SEENDB_TEST_FILE {
 namespace {
 
 Walked WalkFor(const Scope& scope, const Table& table, double seconds) {
@@ -76,4 +76,4 @@ TEST(WalkTest, ADifferenceIsShownByAShortestScript) {
 }
 
 }  // namespace
-}  // namespace seendb::model
+}  // namespace seendb::model::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 
 #include "ops/config.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using prometheus::MetricFamily;
@@ -89,4 +89,4 @@ TEST(AdmissionConfigTest, WhatIsOutOfRangeIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

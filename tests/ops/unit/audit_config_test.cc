@@ -8,7 +8,7 @@
 
 #include "ops/config.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 constexpr const char* kKey = R"("access_log": {"user_key": "000102030405060708090a0b0c0d0e0f"}, )";
@@ -48,4 +48,4 @@ TEST(AuditConfigTest, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -17,7 +17,7 @@
 
 #include "ops/log.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::steady_clock;
@@ -236,4 +236,4 @@ TEST_F(AuditFileTest, AFileThatWasDeletedIsMadeAnew) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

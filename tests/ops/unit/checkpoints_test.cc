@@ -10,7 +10,7 @@
 
 #include "ops/last_checkpoint.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ TEST_F(CheckpointsTest, TheLastIsKnownAfterARestart) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include "ops/config.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ClusterConfigTest, ReadsEveryKey) {
@@ -153,4 +153,4 @@ TEST(ClusterConfigTest, WhatNodesCannotConsumeIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

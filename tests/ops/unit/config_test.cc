@@ -10,7 +10,7 @@
 
 #include "ops/exit_codes.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ConfigTest, ReadsEveryKey) {
@@ -259,4 +259,4 @@ TEST(CommandLineTest, UsageErrorsHaveTheirExitCode) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -17,7 +17,7 @@
 #include "ops/config.h"
 #include "support/seed.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 class EnvironmentTest : public ::testing::Test {
@@ -264,4 +264,4 @@ TEST_F(EnvironmentTest, AnySmallTextIsReadOrRefusedByName) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

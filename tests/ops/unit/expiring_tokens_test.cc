@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -40,4 +40,4 @@ TEST(ExpiringTokens, ATokenThatWasProlongedIsNamedAnew) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

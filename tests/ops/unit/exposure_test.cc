@@ -12,7 +12,7 @@
 
 #include "ops/exit_codes.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 Config Listening(const std::string& at) {
@@ -199,4 +199,4 @@ TEST(CheckSecure, IsAskedForByRequireSecure) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include "ops/config.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using Path = std::vector<std::string>;
@@ -191,4 +191,4 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

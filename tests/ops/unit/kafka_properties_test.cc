@@ -14,7 +14,7 @@
 
 #include "ops/config.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 /// The names in librdkafka's own list of its properties.
@@ -78,4 +78,4 @@ TEST(KafkaPropertiesTest, WhatRunsCodeOrCommandsOrWritesFilesIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

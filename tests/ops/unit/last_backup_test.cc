@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 class LastBackupTest : public testing::Test {
@@ -54,4 +54,4 @@ TEST_F(LastBackupTest, AFailedWriteIsTold) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

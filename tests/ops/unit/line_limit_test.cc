@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -49,4 +49,4 @@ TEST(LineLimitTest, HoldsForAllThreadsTogether) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ManualClockTest, MovesForwardOnly) {
@@ -17,4 +17,4 @@ TEST(ManualClockTest, MovesForwardOnly) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

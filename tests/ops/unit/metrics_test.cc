@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::microseconds;
@@ -242,4 +242,4 @@ TEST(MetricsTest, RingIsSummedByShardWithoutDrainedSlots) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "ops/config.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 Status ReadMigration(const std::string& settings, Config* config) {
@@ -79,4 +79,4 @@ TEST(MigrationConfigTest, MalformedJsonShowsNoPassword) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -53,4 +53,4 @@ TEST(PeriodicTest, NeedNotBeStarted) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -22,4 +22,4 @@ TEST(ProblemLogTest, TellsEachProblemsBeginningAndEndOnce) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

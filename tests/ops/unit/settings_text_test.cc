@@ -16,7 +16,7 @@
 
 #include "base/json_pointer.h"
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 /// Together they have a value of every key, another than its default.
@@ -247,4 +247,4 @@ TEST_F(SettingsTextTest, WhatChangedIsNamed) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::ops::SEENDB_TEST_FILE {
 namespace {
 
 constexpr std::string_view kKey = "000102030405060708090a0b0c0d0e0f";
@@ -52,4 +52,4 @@ TEST(UserHashTest, AKeyIs32HexadecimalDigits) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::ops::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include "query/probe.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNow = 1'773'144'000'000;
@@ -156,4 +156,4 @@ TEST(PageCaps, CapsAreChecked) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

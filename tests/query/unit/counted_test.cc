@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNow = 1'773'144'000'000;
@@ -116,4 +116,4 @@ TEST(Counted, AFullUserMayHaveHadMore) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 // An "r" for each item that repeats one, a "." for each other.
@@ -57,4 +57,4 @@ TEST(DistinctTest, ItemsOfOneFingerprintAreTwo) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 
 #include "filter/sort.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 /// Sources of sorted lists and of Bloom layers, with the bytes that they point into.
@@ -163,4 +163,4 @@ TEST_F(ProbeTest, OverridesLiftPlaysAlone) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

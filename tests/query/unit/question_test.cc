@@ -10,7 +10,7 @@
 
 #include "base/durations.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNowMs = 1'773'144'000'000;  // 2026-03-10 12:00 UTC
@@ -120,4 +120,4 @@ TEST(Question, TooManyEntriesAreRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

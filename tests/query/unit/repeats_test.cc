@@ -14,7 +14,7 @@
 #include "format/bytes.h"
 #include "query/probe.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNowMs = 1'773'144'000'000;  // 2026-03-10 12:00 UTC
@@ -168,4 +168,4 @@ TEST(Repeats, AnAnswerIsShortByItsUnseenOnes) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

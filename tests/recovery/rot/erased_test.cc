@@ -5,7 +5,7 @@
 #include "seendb/repair.h"
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kJanuary = kStartMs - 60 * kDayMs;
@@ -155,4 +155,4 @@ TEST_F(ClearedTest, AClearingInTheLogBesideAnErasureInATable) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

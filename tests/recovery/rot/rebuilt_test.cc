@@ -6,7 +6,7 @@
 #include "support/rot_fixture.h"
 #include "tables/data_loss.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class RebuiltTest : public RotFixture {
@@ -441,4 +441,4 @@ TEST_F(LostLogTest, StagedPlaysAreNoErasures) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

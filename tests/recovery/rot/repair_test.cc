@@ -9,7 +9,7 @@
 #include "support/poison.h"
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class RepairTest : public RotFixture, public ::testing::WithParamInterface<Damage> {
@@ -409,4 +409,4 @@ TEST_F(RepairTest, LeavesAFolderAloneThatItDidNotMake) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -16,7 +16,7 @@
 #include "support/rot_fixture.h"
 #include "tables/table_set.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kKeys = 4000;
@@ -126,4 +126,4 @@ TEST_F(SalvageTest, ALogOnBothSidesOfTheDamage) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

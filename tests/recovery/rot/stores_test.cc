@@ -17,7 +17,7 @@
 #include "seendb/set_store.h"
 #include "store/files.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 namespace fs = std::filesystem;
@@ -276,4 +276,4 @@ TEST_F(StoresTest, ARepairThatWasKilledIsGoneOnWith) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

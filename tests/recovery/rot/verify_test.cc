@@ -4,7 +4,7 @@
 #include "seendb/repair.h"
 #include "support/rot_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Names(const FilesReport& report) {
@@ -111,4 +111,4 @@ TEST_F(VerifyFilesTest, NoDatabase) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

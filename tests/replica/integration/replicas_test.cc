@@ -2,7 +2,7 @@
 
 #include "replica/integration/replicas_fixture.h"
 
-namespace seendb::replica {
+namespace seendb::replica::SEENDB_TEST_FILE {
 namespace {
 
 using cluster::LogKind;
@@ -434,4 +434,4 @@ TEST_F(ReplicasTest, WhatIsNotHeldIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb::replica
+}  // namespace seendb::replica::SEENDB_TEST_FILE

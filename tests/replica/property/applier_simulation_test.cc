@@ -28,7 +28,7 @@
 #include "support/mem_disk.h"
 #include "support/seed.h"
 
-namespace seendb::replica {
+namespace seendb::replica::SEENDB_TEST_FILE {
 namespace {
 
 using simulation::Dice;
@@ -364,4 +364,4 @@ TEST(ApplierSimulation, EveryReplicaIsWhatTheLogSays) {
 }
 
 }  // namespace
-}  // namespace seendb::replica
+}  // namespace seendb::replica::SEENDB_TEST_FILE

@@ -19,7 +19,7 @@
 #include "simulation/dice.h"
 #include "support/seed.h"
 
-namespace seendb::replica {
+namespace seendb::replica::SEENDB_TEST_FILE {
 namespace {
 
 using cluster::NodeView;
@@ -291,4 +291,4 @@ TEST(LogCutsSimulation, LagIsKnownAndWhoLeadsCanAppend) {
 }
 
 }  // namespace
-}  // namespace seendb::replica
+}  // namespace seendb::replica::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::replica {
+namespace seendb::replica::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -140,4 +140,4 @@ TEST(BacklogTest, NothingIsLostAndNothingOvertakes) {
 }
 
 }  // namespace
-}  // namespace seendb::replica
+}  // namespace seendb::replica::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::replica {
+namespace seendb::replica::SEENDB_TEST_FILE {
 namespace {
 
 class BarriersTest : public ::testing::Test {
@@ -71,4 +71,4 @@ TEST_F(BarriersTest, ADeadlineEndsTheWaiting) {
 }
 
 }  // namespace
-}  // namespace seendb::replica
+}  // namespace seendb::replica::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::replica {
+namespace seendb::replica::SEENDB_TEST_FILE {
 namespace {
 
 using cluster::ReplicaState;
@@ -223,4 +223,4 @@ TEST_F(ProgressTest, WaitersAreToldAtTheirDeadline) {
 }
 
 }  // namespace
-}  // namespace seendb::replica
+}  // namespace seendb::replica::SEENDB_TEST_FILE

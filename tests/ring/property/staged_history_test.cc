@@ -13,7 +13,7 @@
 
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Model = std::map<std::string, HistoryState>;  // of one slot, by item
@@ -173,4 +173,4 @@ TEST_F(StagedHistoryTest, AnOrderOfTimeIsMemoryOfTheSlot) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 struct Model {
@@ -103,4 +103,4 @@ TEST_P(StagingTest, HoldsWhatTheModelHolds) {
 INSTANTIATE_TEST_SUITE_P(Users, StagingTest, testing::Values(0u, 1u, 2u, 3u));
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

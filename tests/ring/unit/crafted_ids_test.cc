@@ -12,7 +12,7 @@
 #include "ring/history_staging.h"
 #include "ring/staging.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kIds = 1000;
@@ -86,4 +86,4 @@ TEST(CraftedIds, UsersOfPlaysLieApart) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include "support/seed.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Key = std::tuple<uint16_t, std::string, std::string>;  // collection, user, item
@@ -112,4 +112,4 @@ TEST(HistoryStaging, ALateReportAddsWhatTheNewestDoesNotSay) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -22,7 +22,7 @@
 #include "simulation/dice.h"
 #include "support/seed.h"
 
-namespace seendb::router {
+namespace seendb::router::SEENDB_TEST_FILE {
 namespace {
 
 using cluster::NodeReport;
@@ -301,4 +301,4 @@ TEST(StaleViewsSimulation, WhatWasAcknowledgedIsAnsweredAsPromised) {
 }
 
 }  // namespace
-}  // namespace seendb::router
+}  // namespace seendb::router::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::router {
+namespace seendb::router::SEENDB_TEST_FILE {
 namespace {
 
 using wire::Appended;
@@ -80,4 +80,4 @@ TEST(EventBatchTest, ARecordOfImpressionsIsOfOneUserAndTime) {
 }
 
 }  // namespace
-}  // namespace seendb::router
+}  // namespace seendb::router::SEENDB_TEST_FILE

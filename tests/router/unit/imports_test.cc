@@ -4,7 +4,7 @@
 
 #include "router/unit/small_cluster.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 class ImportsTest : public SmallCluster {
@@ -65,4 +65,4 @@ TEST_F(ImportsTest, FailsWhereKafkaIsAway) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include "wire/appended.h"
 #include "wire/failure_json.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 using std::chrono::milliseconds;
@@ -165,4 +165,4 @@ TEST(AppendedJsonLiesTest, ANumberThatIsNoneIsNoAnswer) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

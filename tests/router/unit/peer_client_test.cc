@@ -12,7 +12,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::peers {
+namespace seendb::peers::SEENDB_TEST_FILE {
 namespace {
 
 using http::ListenerTest;
@@ -162,4 +162,4 @@ TEST_F(PeerClientTest, StopEndsWhatIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace seendb::peers
+}  // namespace seendb::peers::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "peers/peer_client.h"
 #include "support/self_signed.h"
 
-namespace seendb::peers {
+namespace seendb::peers::SEENDB_TEST_FILE {
 namespace {
 
 using http::ListenerTest;
@@ -129,4 +129,4 @@ TEST_F(PeerTlsTest, AFileThatIsNoCertificateIsNamed) {
 }
 
 }  // namespace
-}  // namespace seendb::peers
+}  // namespace seendb::peers::SEENDB_TEST_FILE

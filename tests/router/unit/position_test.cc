@@ -6,7 +6,7 @@
 
 #include "router/retry_budget.h"
 
-namespace seendb::router {
+namespace seendb::router::SEENDB_TEST_FILE {
 namespace {
 
 TEST(PositionTest, TheLargestOffsetOfAPartitionCounts) {
@@ -46,4 +46,4 @@ TEST(RetryBudgetTest, AnswersPayForSecondTries) {
 }
 
 }  // namespace
-}  // namespace seendb::router
+}  // namespace seendb::router::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 
 #include "http/unit/listener_fixture.h"
 
-namespace seendb::membership {
+namespace seendb::membership::SEENDB_TEST_FILE {
 namespace {
 
 using boost::asio::ip::tcp;
@@ -83,4 +83,4 @@ TEST_F(ProberTest, ARoundEndsOnceAllHaveAnswered) {
 }
 
 }  // namespace
-}  // namespace seendb::membership
+}  // namespace seendb::membership::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "proof/seen_numbers.h"
 #include "support/seed.h"
 
-namespace seendb::proof {
+namespace seendb::proof::SEENDB_TEST_FILE {
 namespace {
 
 using Kind = Checked::Kind;
@@ -240,4 +240,4 @@ TEST(SeenNumbersTest, EachNumberCountsOnce) {
 }
 
 }  // namespace
-}  // namespace seendb::proof
+}  // namespace seendb::proof::SEENDB_TEST_FILE

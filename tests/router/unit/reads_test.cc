@@ -2,7 +2,7 @@
 
 #include "router/unit/small_cluster.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 class ReadsTest : public SmallCluster {
@@ -354,4 +354,4 @@ TEST_F(ReadsTest, LinesGoToTheNextReplica) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

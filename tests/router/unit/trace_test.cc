@@ -5,7 +5,7 @@
 #include "ops/log.h"
 #include "router/unit/small_cluster.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 const std::string kTraceId = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -106,4 +106,4 @@ TEST_F(TraceTest, WithoutOneNoneIsBegun) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include "router/unit/small_cluster.h"
 
-namespace seendb::test {
+namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
 
 class WritesTest : public SmallCluster {
@@ -305,4 +305,4 @@ TEST_F(WritesTest, WhatAFilterRecordsIsInTheLog) {
 }
 
 }  // namespace
-}  // namespace seendb::test
+}  // namespace seendb::test::SEENDB_TEST_FILE

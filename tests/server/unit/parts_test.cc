@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class PartsTest : public ::testing::Test {
@@ -94,4 +94,4 @@ TEST_F(PartsTest, ProblemsAndFiguresAreOfAll) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

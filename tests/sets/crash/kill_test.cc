@@ -10,7 +10,7 @@
 #include "sets/piece_codec.h"
 #include "sets/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using SetKillTest = SetStoreTest;
@@ -73,4 +73,4 @@ TEST_F(SetKillTest, KeepsTheFormerSetOrTheNewOneWhole) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 #include "sets/piece_codec.h"
 #include "sets/store_fixture.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::vector<std::string> Numbered(size_t count, size_t from = 0) {
@@ -245,4 +245,4 @@ TEST_F(SetDamageTest, WhatNewerSoftwareWroteIsRefused) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::sets {
+namespace seendb::sets::SEENDB_TEST_FILE {
 namespace {
 
 std::vector<std::string> Texts(size_t count, const char* prefix) {
@@ -78,4 +78,4 @@ TEST(MemorySet, AnIdOfEightBytesTakesLessThanSixteen) {
 }
 
 }  // namespace
-}  // namespace seendb::sets
+}  // namespace seendb::sets::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "format/bytes.h"
 #include "format/unit/format_testing.h"
 
-namespace seendb::sets {
+namespace seendb::sets::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNoon = 1'773'144'000'000;  // 2026-03-10 12:00 UTC
@@ -94,4 +94,4 @@ TEST(SetPieceCodec, KeysOfOneSetLieTogetherInOrder) {
 }
 
 }  // namespace
-}  // namespace seendb::sets
+}  // namespace seendb::sets::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 #include "store/shard_store.h"
 #include "support/mem_disk.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using namespace std::chrono_literals;
@@ -106,4 +106,4 @@ TEST_F(BucketDropTest, AFailedDropLetsNobodyWait) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 class CollectionsFileTest : public ::testing::Test {
@@ -80,4 +80,4 @@ TEST_F(CollectionsFileTest, EveryChangedByteIsDamage) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 #include "filter/hash.h"
 #include "store/copy_file.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using ::testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(MarkedFolder, IsRemovedByItsMarkOrWhenItIsEmpty) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -10,7 +10,7 @@
 #include "store/inventory.h"
 #include "store/shard_logs.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int kRecords = 200;
@@ -138,4 +138,4 @@ TEST_F(LogFileTest, ALogThatIsThereTwiceIsNamed) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

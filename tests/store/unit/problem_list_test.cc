@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -67,4 +67,4 @@ TEST(ProblemListTest, RocksDBDoesNotRecoverFromAHardError) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/utilities/checkpoint.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 using rocksdb::EnvOptions;
@@ -159,4 +159,4 @@ TEST_F(MemDiskTest, RocksDbRunsOnIt) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include "tables/meta_keys.h"
 #include "tables/table_set.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
@@ -80,4 +80,4 @@ TEST(DataLossSetTest, ALostLogCountsAsLongAsBucketsOfItsTimeAreRead) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

@@ -13,7 +13,7 @@
 #include "tables/meta_keys.h"
 #include "tables/table_set.h"
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 std::string Hex(std::string_view text) {
@@ -337,4 +337,4 @@ TEST(MetaKeys, EachIsItsOwn) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

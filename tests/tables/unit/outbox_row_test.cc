@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb {
+namespace seendb::SEENDB_TEST_FILE {
 namespace {
 
 TEST(OutboxRowTest, KeysAreOrderedByOffset) {
@@ -49,4 +49,4 @@ TEST(OutboxRowTest, AnEarlierValueIsKept) {
 }
 
 }  // namespace
-}  // namespace seendb
+}  // namespace seendb::SEENDB_TEST_FILE

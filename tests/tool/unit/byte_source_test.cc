@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 class ByteSourceTest : public testing::Test {
@@ -117,4 +117,4 @@ TEST_F(ByteSourceTest, ALinkInThePlaceOfThePartIsNotFollowed) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

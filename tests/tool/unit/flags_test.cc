@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 /// A line with two commands, one of them with a command below it.
@@ -72,4 +72,4 @@ TEST_F(CommandLineTest, DescribesItself) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 const PlayLogOptions kOptions = {.users = 30,
@@ -86,4 +86,4 @@ TEST(Heartbeats, TheSeedAndTheLogDecide) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include "exit_code.h"
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ParseServerUrl, Forms) {
@@ -89,4 +89,4 @@ TEST(ExitCodes, OneForEachKindOfFailure) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

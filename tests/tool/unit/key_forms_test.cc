@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(KeyForms, SeparatorsMakeAFormAndIdsDoNot) {
@@ -34,4 +34,4 @@ TEST(KeyForms, HasALimit) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 RecordReader::ReadFn From(std::string text) {
@@ -390,4 +390,4 @@ TEST(PlayBatch, KeepsWhatItWasGiven) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 /// What is read of `bytes`, which come in pieces of at most `piece`; or "! why".
@@ -102,4 +102,4 @@ TEST(LogHead, AnObjectOverSeveralLinesIsNamed) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

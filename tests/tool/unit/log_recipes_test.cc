@@ -13,7 +13,7 @@
 #include "play_batch.h"
 #include "units.h"
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -228,4 +228,4 @@ TEST(LogRecipes, WhatIsGivenGoesBeforeTheRecipe) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(MemberTime, OfAListIsOlderFromItsHeadOn) {
@@ -19,4 +19,4 @@ TEST(MemberTime, OfAListIsOlderFromItsHeadOn) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

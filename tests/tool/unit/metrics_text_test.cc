@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(MetricsText, ReadsSamplesWithAndWithoutLabels) {
@@ -86,4 +86,4 @@ TEST(MetricsSpan, TellsTheEdgeBelowWhichAShareLies) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

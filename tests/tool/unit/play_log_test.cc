@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 std::vector<PlayLog::Event> All(const PlayLogOptions& options) {
@@ -110,4 +110,4 @@ TEST(PlayLog, OptionsOutOfRangeAreNamed) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 #include "play_batch.h"
 #include "seendb/events.h"
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 RecordReader::ReadFn From(std::string text) {
@@ -333,4 +333,4 @@ TEST(PlayReader, FormatsOfNames) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ProgressLine, WithAKnownTotal) {
@@ -22,4 +22,4 @@ TEST(ProgressLine, RowsOfAnEarlierRunDoNotCountForTheSpeed) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(Random, SplitMix64KnownNumbers) {
@@ -68,4 +68,4 @@ TEST(Random, ExpAndLogAgreeWithTheLibrary) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 /// Gives `text` in pieces of at most `piece` bytes.
@@ -206,4 +206,4 @@ TEST(SplitFields, Tsv) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

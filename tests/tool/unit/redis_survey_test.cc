@@ -5,7 +5,7 @@
 #include "key_set.h"
 #include "seendb/policy.h"
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 constexpr int64_t kNowMs = 1'763'683'200'000;  // 2025-11-21
@@ -84,4 +84,4 @@ TEST(KeySet, KnowsWhatItMet) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include "exit_code.h"
 #include "go_on.h"
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(RowShareTest, Percents) {
@@ -48,4 +48,4 @@ TEST(GoOnTest, PutsTheSkipInPlaceOfAnEarlierOne) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 using testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(SessionServerTest, AUrlThatCannotBeReadIsToldWithWhereItIsFrom) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 // Within what rounding, and the fit of the figures, leave.
@@ -39,4 +39,4 @@ TEST(SizingPlan, NobodyTakesNothing) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

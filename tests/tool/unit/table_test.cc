@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 TEST(Table, AlignsColumns) {
@@ -66,4 +66,4 @@ TEST(Facts, AlignsNames) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

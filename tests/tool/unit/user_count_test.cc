@@ -7,7 +7,7 @@
 
 #include "completion_script.h"
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 using testing::HasSubstr;
@@ -45,4 +45,4 @@ TEST(CompletionScriptTest, NamesWhatTheTreeHas) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

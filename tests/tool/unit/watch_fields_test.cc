@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::tool {
+namespace seendb::tool::SEENDB_TEST_FILE {
 namespace {
 
 /// What is wrong with the text; empty: taken.
@@ -89,4 +89,4 @@ TEST(WatchFields, MembersAsTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::tool::SEENDB_TEST_FILE

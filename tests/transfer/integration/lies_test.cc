@@ -6,7 +6,7 @@
 #include "transfer/files.h"
 #include "transfer/integration/node_fixture.h"
 
-namespace seendb::transfer {
+namespace seendb::transfer::SEENDB_TEST_FILE {
 namespace {
 
 using test::Answered;
@@ -154,4 +154,4 @@ TEST_F(TransferLiesTest, CopiesWithoutAnEnd) {
 }
 
 }  // namespace
-}  // namespace seendb::transfer
+}  // namespace seendb::transfer::SEENDB_TEST_FILE

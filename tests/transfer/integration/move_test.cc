@@ -9,7 +9,7 @@
 #include "transfer/integration/proxy.h"
 #include "transfer/peer.h"
 
-namespace seendb::transfer {
+namespace seendb::transfer::SEENDB_TEST_FILE {
 namespace {
 
 class MoveTest : public TransferTest {
@@ -359,4 +359,4 @@ TEST_F(MoveTest, TwoAreFetchedAtOnceAndAShardOnce) {
 }
 
 }  // namespace
-}  // namespace seendb::transfer
+}  // namespace seendb::transfer::SEENDB_TEST_FILE

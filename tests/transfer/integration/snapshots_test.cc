@@ -10,7 +10,7 @@
 #include "transfer/files.h"
 #include "transfer/integration/node_fixture.h"
 
-namespace seendb::transfer {
+namespace seendb::transfer::SEENDB_TEST_FILE {
 namespace {
 
 class SnapshotsTest : public TransferTest {
@@ -300,4 +300,4 @@ TEST_F(SnapshotsTest, AFileThatBecameShorterIsSaid) {
 }
 
 }  // namespace
-}  // namespace seendb::transfer
+}  // namespace seendb::transfer::SEENDB_TEST_FILE

@@ -11,7 +11,7 @@
 
 #include "cluster/cluster_doc.h"
 
-namespace seendb::transfer {
+namespace seendb::transfer::SEENDB_TEST_FILE {
 namespace {
 
 using Json = nlohmann::json;
@@ -177,4 +177,4 @@ TEST_F(ReadKindTest, TellsTheHashButNotItsKey) {
 }
 
 }  // namespace
-}  // namespace seendb::transfer
+}  // namespace seendb::transfer::SEENDB_TEST_FILE

@@ -8,7 +8,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::transfer {
+namespace seendb::transfer::SEENDB_TEST_FILE {
 namespace {
 
 TEST(ThrottleTest, SpreadsBytesOverTime) {
@@ -44,4 +44,4 @@ TEST(ThrottleTest, NoSpanOfTimeHasMoreThanItsShareAndAPiece) {
 }
 
 }  // namespace
-}  // namespace seendb::transfer
+}  // namespace seendb::transfer::SEENDB_TEST_FILE

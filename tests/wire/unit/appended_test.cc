@@ -9,7 +9,7 @@
 
 #include "cluster/cluster_doc.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 using Json = nlohmann::json;
@@ -99,4 +99,4 @@ TEST(AppendedTest, AnythingElseLeavesTheOutcomeOpen) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

@@ -9,7 +9,7 @@
 
 #include "wire/unit/padded.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 using test::Padded;
@@ -233,4 +233,4 @@ TEST(EventsJsonTest, ReadsTheDayTheClientWasTold) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

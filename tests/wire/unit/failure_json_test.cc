@@ -6,7 +6,7 @@
 
 #include "wire/status_codes.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 TEST(FailureJsonTest, IsReadByItsNameOrElseAsTheCallerSays) {
@@ -46,4 +46,4 @@ TEST(StatusCodesTest, AStatusThatMayPassByItselfIsOneToComeAgainAfter) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

@@ -12,7 +12,7 @@
 #include "support/seed.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 using Json = nlohmann::json;
@@ -473,4 +473,4 @@ TEST(FilterJson, CandidatesMayHaveGroups) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

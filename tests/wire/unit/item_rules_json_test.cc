@@ -9,7 +9,7 @@
 #include "wire/filter_json.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 using test::Padded;
@@ -131,4 +131,4 @@ TEST(ItemRulesJson, AnAnswerNamesTheRule) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

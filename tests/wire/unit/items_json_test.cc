@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 const ItemTypes kTypes = {{"b", ItemFieldType::kBool},     {"i", ItemFieldType::kI64},
@@ -99,4 +99,4 @@ TEST(ItemsJson, IdsComeBackAsTheyWereWritten) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 std::string Explained(std::string_view text, bool takes_ndjson = true) {
@@ -61,4 +61,4 @@ TEST(JsonSyntaxTest, OtherFailuresStayAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

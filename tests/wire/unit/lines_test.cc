@@ -10,7 +10,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 constexpr size_t kLimit = 8;
@@ -61,4 +61,4 @@ TEST(LinesTest, PiecesMakeNoDifference) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE

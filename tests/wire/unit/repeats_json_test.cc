@@ -9,7 +9,7 @@
 #include "wire/filter_json.h"
 #include "wire/unit/padded.h"
 
-namespace seendb::wire {
+namespace seendb::wire::SEENDB_TEST_FILE {
 namespace {
 
 using test::Padded;
@@ -89,4 +89,4 @@ TEST(RepeatsJson, AShareIsTheNearestDouble) {
 }
 
 }  // namespace
-}  // namespace seendb::wire
+}  // namespace seendb::wire::SEENDB_TEST_FILE
