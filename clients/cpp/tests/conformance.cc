@@ -12,6 +12,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -441,6 +442,33 @@ std::string PlayLies(Client& liar, const Json& row, const std::filesystem::path&
   return wrong;
 }
 
+/// Whether a scenario asks for what this client has no call for: sets, counts, reservations, caps,
+/// rules on items, repeats, events with groups.
+bool IsBeyond(const Json& row) {
+  static const std::set<std::string> kCalls = {"put_set", "get_set", "delete_set",
+                                               "sets",    "counts",  "reserve"};
+  static const char* const kArguments[] = {"caps",    "exclude_sets", "when_short", "where",
+                                           "at_most", "unknown",      "fields"};
+  const auto has_groups = [](const Json& events) {
+    return std::any_of(events.begin(), events.end(),
+                       [](const Json& one) { return one.is_object() && one.contains("of"); });
+  };
+  for (const Json& step : row["steps"]) {
+    if (!step.contains("call")) continue;
+    const Json& args = step["args"];
+    const bool of_filter = step["call"] != "get_items";
+    if (kCalls.contains(step["call"])) return true;
+    for (const char* const name : kArguments) {
+      if (of_filter && args.contains(name)) return true;
+    }
+    for (const char* const events : {"plays", "exposures"}) {
+      if (has_groups(args.value(events, Json::array()))) return true;
+    }
+    if (step["call"] == "record_impressions" && has_groups(args["items"])) return true;
+  }
+  return false;
+}
+
 int PlayAll(const std::filesystem::path& folder) {
   const char* const url = std::getenv("SEENDB_URL");
   const char* const lies = std::getenv("SEENDB_LIAR");
@@ -455,11 +483,15 @@ int PlayAll(const std::filesystem::path& folder) {
       ("seendb-token-" + std::to_string(std::hash<std::thread::id>()(std::this_thread::get_id())));
   Client server(url ? url : "http://127.0.0.1:1", {.timeout = milliseconds(30'000)});
   Client liar(lies ? lies : "http://127.0.0.1:1", {.timeout = milliseconds(30'000)});
-  int played = 0, lied = 0, differ = 0;
+  int played = 0, lied = 0, differ = 0, beyond = 0;
   for (const auto& [path, rows] : files) {
     for (const Json& row : rows) {
       const bool is_lie = row.contains("servers");
       if (!(is_lie ? lies : url)) continue;
+      if (IsBeyond(row)) {
+        ++beyond;
+        continue;
+      }
       ++(is_lie ? lied : played);
       const std::string wrong =
           is_lie ? PlayLies(liar, row, token_file) : Play(server, row, token_file);
@@ -470,7 +502,7 @@ int PlayAll(const std::filesystem::path& folder) {
   }
   std::filesystem::remove(token_file);
   std::cout << played << " scenarios of a server, " << lied << " of a liar, " << differ
-            << " differ\n";
+            << " differ, " << beyond << " ask for what this client does not have\n";
   return differ == 0 && played + lied > 0 ? 0 : 1;
 }
 

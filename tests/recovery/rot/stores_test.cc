@@ -45,7 +45,9 @@ class StoresTest : public ::testing::Test {
   std::unique_ptr<ItemStore> OpenItems(Status* failed = nullptr) const {
     auto opened = ItemStore::Open(root_ + "/items", kItemOptions);
     if (failed != nullptr) *failed = opened.status();
-    if (failed == nullptr) EXPECT_TRUE(opened.ok()) << opened.status().ToString();
+    if (failed == nullptr) {
+      EXPECT_TRUE(opened.ok()) << opened.status().ToString();
+    }
     return opened.ok() ? std::move(opened).value() : nullptr;
   }
   void PutItems(ItemStore* store, int from, int to) {
