@@ -64,7 +64,7 @@ std::vector<std::optional<int64_t>> NewestBuckets(std::span<const SourceView> pl
   return newest;
 }
 
-// What was seen of a group was seen of the candidate.
+// A sight of a group is one of the candidate.
 void DateByGroups(std::span<const SourceView> sources, std::span<const SourceView> plays,
                   const Candidates& candidates, const Policy& policy,
                   const CollectionMarks* overrides, Candidates* scratch,

@@ -186,7 +186,7 @@ class BesideChecker {
   BesideFindings found_;
 };
 
-/// What is wrong with the rows of one store, read once.
+/// The faults of the rows of one store, read once.
 Status VerifyRows(rocksdb::Env* env, const std::string& root, const std::string& folder,
                   StoresReport* report) {
   const std::unique_ptr<BesideRows> rows = NewBesideRows(folder);

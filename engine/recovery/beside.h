@@ -19,7 +19,7 @@
 
 namespace seendb {
 
-/// What CheckBeside found. Files are named without the store's folder.
+/// The findings of CheckBeside. Files are named without the store's folder.
 struct BesideFindings {
   uint64_t files = 0, bytes = 0;
   std::vector<FileDamage> damages;
@@ -38,13 +38,13 @@ Result<BesideFindings> CheckBeside(rocksdb::Env* env, const std::string& path,
                                    const BesideRows& rows);
 
 /// Calls `visit` for every row that can be read, family by family, changing nothing; `lost` for
-/// each range of keys in which some can't be. What is behind damage in a log counts too.
+/// each range of keys in which some can't be. Rows behind damage in a log count too.
 Status ReadBeside(
     rocksdb::Env* env, const std::string& path, const BesideRows& rows,
     const std::function<void(size_t family, std::string_view key, std::string_view value)>& visit,
     const std::function<void(size_t family, const std::string& from, const std::string& to)>& lost);
 
-/// What RebuildBeside made.
+/// The result of RebuildBeside.
 struct BesideOutcome {
   uint64_t rows = 0;               ///< which the new store has
   bool made = false;               ///< false: what says how rows are read is lost

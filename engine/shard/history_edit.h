@@ -16,7 +16,7 @@
 
 namespace seendb {
 
-/// What a call takes from a user's history.
+/// The items and groups that a call takes from a user's history.
 struct ToDelete {
   std::span<const IdRef> items;
   EventGroups same_as;  ///< of them; those that may be recommended again with them

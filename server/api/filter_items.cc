@@ -61,7 +61,7 @@ Status FilterItems::BeginRules(const Context& context, wire::FilterCall* call) {
 
 Status FilterItems::FillGroups(const ItemDoor::Opened& opened, wire::FilterCall* call) {
   std::vector<std::string> fields;
-  // Where there is such a field, its place in `fields`.
+  // The place in `fields` of such a field, if there is one.
   const auto ask = [&](std::string_view name, ItemFieldType type) -> std::optional<size_t> {
     const auto field = opened.types->find(name);
     if (field == opened.types->end() || field->second != type) return {};
@@ -97,7 +97,7 @@ Status FilterItems::FillGroups(const ItemDoor::Opened& opened, wire::FilterCall*
       });
       owns.push_back({i, same, first, groups_.size() - first});
     };
-    // What makes an item seen is not to be pushed out by what it is counted by.
+    // Groups that make an item seen must not be pushed out by those that it is counted by.
     if (candidate.same_as.empty()) take(same_place, true);
     if (candidate.of.empty()) take(of_place, false);
   });

@@ -7,13 +7,13 @@
 
 namespace seendb::connect {
 
-/// As Method::to_route says.
+/// See Method::to_route.
 Status PlaysToRoute(const google::protobuf::Message& request, int64_t left_ms, RouteRequest* to);
 Status ImpressionsToRoute(const google::protobuf::Message& request, int64_t left_ms,
                           RouteRequest* to);
 Status ExposuresToRoute(const google::protobuf::Message& request, int64_t left_ms,
                         RouteRequest* to);
-/// As Method::from_route says, of all three.
+/// See Method::from_route, of all three.
 Status RecordedFromRoute(const google::protobuf::Message& request, const http::Response& response,
                          google::protobuf::Message* answer);
 

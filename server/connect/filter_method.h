@@ -7,7 +7,7 @@
 
 namespace seendb::connect {
 
-/// As Method::to_route and from_route say.
+/// See Method::to_route and from_route.
 Status FilterToRoute(const google::protobuf::Message& request, int64_t left_ms, RouteRequest* to);
 Status FilterFromRoute(const google::protobuf::Message& request, const http::Response& response,
                        google::protobuf::Message* answer);

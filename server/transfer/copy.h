@@ -52,7 +52,7 @@ struct CopyOffset {
   int64_t next_offset = 0;
 };
 
-/// What a copy is of: a shard, or a store beside the shards ("items", "sets").
+/// The thing that is copied: a shard, or a store beside the shards ("items", "sets").
 struct CopyPart {
   /// A shard.
   CopyPart(uint32_t number = 0) : shard(number) {}  // NOLINT: shards are parts

@@ -30,7 +30,7 @@ struct SnapshotSettings {
   std::chrono::milliseconds keep{30 * 60'000};  ///< a copy, after the last request for it
   uint64_t reserve_bytes = 256u << 20;          ///< stay free on the disk, beside what a copy takes
   FreeSpace free_space = FreeSpaceOf;
-  /// Of the stores beside the shards.
+  /// Copies of the stores beside the shards.
   StoreCopies stores = {};
 };
 

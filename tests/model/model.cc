@@ -7,7 +7,7 @@
 namespace seendb::model {
 namespace {
 
-// Whatever may happen while a shard stands still in the middle of its healing.
+// Actions that may happen while a shard stands still in the middle of its healing.
 constexpr uint64_t kBesideHealing = Of(Kind::kPlay, Kind::kErase, Kind::kIngest, Kind::kIngestAgain,
                                        Kind::kCrash, Kind::kPowerCut, Kind::kEndHeal);
 

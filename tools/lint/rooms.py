@@ -132,6 +132,7 @@ THIRD_PARTY = {
     "hiredis": {"common:redis"},
     "date": {"common:times"},
     "google": {"server:connect"},
+    "seendb": {"server:connect"},  # <seendb/v1/...>: what protoc makes of proto/
 }
 
 # Standard headers that do not belong somewhere: the engine never prints, its pure rooms do no I/O.

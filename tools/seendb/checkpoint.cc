@@ -22,7 +22,7 @@ std::string Text(const Json& report) {
          " written, in " + FormatDurationUs(static_cast<double>(number("took_ms")) * 1e3) + "\n";
 }
 
-/// What is beside the shards of the database.
+/// The stores beside the shards of the database.
 Status CopyStores(const std::string& db, const std::string& folder) {
   Status copied = ItemStore::Copy(db + "/items", folder + "/items");
   if (!copied.ok() && copied.code() != StatusCode::kNotFound) return copied;

@@ -45,7 +45,7 @@ std::string Text(const FilesReport& report) {
   return out + table.ToString();
 }
 
-/// What rows of items and sets say; nothing where there is neither.
+/// The findings on rows of items and sets; nothing where there is neither.
 std::string Text(const StoresReport& report) {
   if (report.stores.empty()) return "";
   std::string out;

@@ -41,7 +41,7 @@ struct Reply {
   std::string_view Header(std::string_view name) const;
 };
 
-/// What became of an attempt: an answer or an error.
+/// The end of an attempt: an answer or an error.
 struct Outcome {
   std::optional<Reply> reply = {};
   std::optional<Error> error = {};

@@ -24,7 +24,7 @@ Request RequestFor(const Transport& transport, const Options& options, const cha
 Json EventJson(const Play& play, int64_t now_ms, size_t index);
 Json EventJson(const Exposure& exposure, int64_t now_ms, size_t index);
 
-/// What became of the events of these users.
+/// The counts of the events of these users.
 Recorded ReadRecorded(Transport& transport, const Reply& reply,
                       const std::vector<std::string>& users);
 

@@ -31,7 +31,7 @@ Json ToJson(const std::vector<Id>& ids);
 /// Reads either. Throws Json::exception.
 Id IdFrom(const Json& value);
 
-/// A JSON text of the caller's; `field` names it. Throws where it is none.
+/// A JSON text of the caller's; `field` names it. Throws where it is not JSON.
 Json ParseGiven(std::string_view text, const std::string& field);
 /// Throws where a text in it is not UTF-8.
 std::string Write(const Json& value);

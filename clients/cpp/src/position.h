@@ -17,8 +17,8 @@ inline constexpr size_t kPartsMost = 8;
 
 /// Passes over what is no pair of a partition and an offset.
 Position ReadPosition(std::string_view text);
-/// The greatest offset of each partition: answers may come in another order than the writes. Of too
-/// many, those that were not told just now go.
+/// The greatest offset of each partition: answers may come in another order than the writes. When
+/// there are too many, those that were not told just now go.
 void Advance(Position* position, const Position& told);
 std::string ToText(const Position& position);
 

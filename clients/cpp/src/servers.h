@@ -25,7 +25,7 @@ uint32_t Murmur2(std::string_view data);
 /// Throws Error.
 net::StreamTarget ParseUrl(const std::string& url);
 
-/// What GET /cluster says: of each partition the nodes' URLs, those that are up first.
+/// The answer of GET /cluster: of each partition the nodes' URLs, those that are up first.
 using Placement = std::vector<std::vector<std::string>>;
 /// Nothing: `body` is no map of a cluster.
 std::optional<Placement> ReadPlacement(std::string_view body);

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 /// The server ends the wait, and the connection stays usable: the client waits a little longer.
 constexpr milliseconds kGrace{50};
 constexpr milliseconds kFirstWait{10};
-constexpr int kDoublingsMost = 7;  // 1.3 s
+constexpr int kDoublingsMost = 7;                // 1.3 s
 constexpr int64_t kWaitMost = int64_t{1} << 30;  // of seconds, as ns: still far from overflow
 
 enum HttpStatus {
@@ -153,8 +153,9 @@ Outcome Transport::Once(const std::string& url, const Request& request, const He
   return std::move(attempt.outcome());
 }
 
-/// One thread asks both: it waits for the first bytes of either. What is left is dropped with its
+/// One thread asks both: it waits for the first bytes of either. The rest is dropped with its
 /// connection.
+///
 Outcome Transport::Hedged(const std::vector<std::string>& urls, size_t at, const Request& request,
                           const Headers& headers, int* tries) {
   const std::string &here = urls[at], &there = urls[(at + 1) % urls.size()];

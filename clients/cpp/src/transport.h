@@ -42,7 +42,7 @@ class Transport {
 
   const Options& options() const { return options_; }
   LastUsers<std::vector<Served>>& served() { return served_; }
-  /// Of a user's search results, the share that was seen; 0: not known.
+  /// The share of a user's search results that was seen; 0: not known.
   LastUsers<double>& shares() { return shares_; }
 
  private:

@@ -12,12 +12,12 @@
 #include <functional>
 #include <iostream>
 #include <map>
-#include <set>
 #include <string>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
+#include "beyond.h"
 #include "seendb/client.h"
 
 namespace {
@@ -379,7 +379,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// What differs; empty: nothing.
+/// The differences; empty: there are none.
 std::string Play(Client& client, const Json& row, const std::filesystem::path& token_file) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   Calls calls(client, std::chrono::duration_cast<milliseconds>(now).count());
@@ -417,7 +417,7 @@ std::string PathOf(const std::string& name) {
   return path;
 }
 
-/// What differs in a scenario of the server that lies.
+/// The differences in a scenario of the server that lies.
 std::string PlayLies(Client& liar, const Json& row, const std::filesystem::path& token_file) {
   const Json begun = Json::parse(liar.Call("POST", PathOf(row["name"])).body);
   const Json& said = row["client"];
@@ -440,33 +440,6 @@ std::string PlayLies(Client& liar, const Json& row, const std::filesystem::path&
              one.get<std::string>();
   }
   return wrong;
-}
-
-/// Whether a scenario asks for what this client has no call for: sets, counts, reservations, caps,
-/// rules on items, repeats, events with groups.
-bool IsBeyond(const Json& row) {
-  static const std::set<std::string> kCalls = {"put_set", "get_set", "delete_set",
-                                               "sets",    "counts",  "reserve"};
-  static const char* const kArguments[] = {"caps",    "exclude_sets", "when_short", "where",
-                                           "at_most", "unknown",      "fields"};
-  const auto has_groups = [](const Json& events) {
-    return std::any_of(events.begin(), events.end(),
-                       [](const Json& one) { return one.is_object() && one.contains("of"); });
-  };
-  for (const Json& step : row["steps"]) {
-    if (!step.contains("call")) continue;
-    const Json& args = step["args"];
-    const bool of_filter = step["call"] != "get_items";
-    if (kCalls.contains(step["call"])) return true;
-    for (const char* const name : kArguments) {
-      if (of_filter && args.contains(name)) return true;
-    }
-    for (const char* const events : {"plays", "exposures"}) {
-      if (has_groups(args.value(events, Json::array()))) return true;
-    }
-    if (step["call"] == "record_impressions" && has_groups(args["items"])) return true;
-  }
-  return false;
 }
 
 int PlayAll(const std::filesystem::path& folder) {

@@ -36,7 +36,7 @@ struct Play {
   /// policy says first_of_day.
   std::string_view day = {};
   EventGroups of = {};  ///< what it is counted by
-  /// What is seen with the item: a repost names the group of its original.
+  /// Groups that are seen with the item: a repost names the group of its original.
   EventGroups same_as = {};
 };
 

@@ -56,7 +56,7 @@ struct StoreDamage {
   bool newer = false;  ///< of newer software, and no damage
 };
 
-/// What VerifyStores found.
+/// The findings of VerifyStores.
 struct StoresReport {
   std::vector<std::string> stores;  ///< which are there
   uint64_t rows = 0, bytes = 0;     ///< read and checked

@@ -130,8 +130,8 @@ Performed PerformIngestTorn(World& world, const Action&) {
   return {};
 }
 
-// The process dies at a second write into the shard of the message's user: there is none, so it
-// dies behind the call.
+// The process dies at a second write into the shard of the message's user. The
+// call makes one, so it dies behind the call.
 Performed PerformIngestKilled(World& world, const Action&) {
   const int64_t message = NextOffset(world).value_or(0);
   const auto user = static_cast<int>(message % world.scope().users);

@@ -42,7 +42,7 @@ class Client {
   /// `urls`: "http://host:port", "https://host:port" or "unix:/path"; without a port it is 7373.
   /// Connects later, where the first call is made. Throws Error (invalid_argument).
   explicit Client(std::string url, Options options = {});
-  /// Calls one of several servers. Where one can't be reached the next is asked.
+  /// Calls one of several servers. The next is asked when one can't be reached.
   Client(std::vector<std::string> urls, Options options);
   /// Precondition: no call goes on, and no Bulk of it is used later.
   ~Client();
@@ -61,7 +61,7 @@ class Client {
   FilteredNumbers Filter(const Id& user, std::span<const uint64_t> items,
                          const FilterOptions& options = {});
   /// Up to `need` unseen candidates, best first, recorded as served in the same step. The timeout
-  /// is that of the page. Where an answer was lost, what it had recorded is not on the page.
+  /// is that of the page. The page lacks what a lost answer had recorded.
   std::vector<Id> FillPage(const Id& user, const std::vector<Id>& candidates, size_t need,
                            WhenDegraded when = WhenDegraded::kFailOpen,
                            const FilterOptions& options = {});
@@ -85,7 +85,7 @@ class Client {
                                   const std::string& cursor = {}, const CallOptions& options = {});
   /// All of it, page by page; each page has the timeout.
   std::vector<Entry> History(const Id& user, const CallOptions& options = {});
-  /// Where the player is in those of the items that are in the history, by Id::Text().
+  /// The player's place in those of the items that are in the history, by Id::Text().
   std::map<std::string, Entry> LookUpHistory(const Id& user, const std::vector<Id>& items,
                                              const CallOptions& options = {});
   /// Takes items, or all, out of the history.
@@ -117,8 +117,8 @@ class Client {
                              const std::vector<std::string>& fields = {},
                              const CallOptions& options = {});
 
-  /// Any other route. `body`: JSON; empty: none. What is neither GET, HEAD, PUT nor DELETE is made
-  /// once. `path` is encoded already, and has the query.
+  /// Any other route. `body`: JSON; empty: none. A call other than GET, HEAD, PUT and DELETE is
+  /// made once. `path` is encoded already, and has the query.
   Answer Call(const std::string& method, const std::string& path, const std::string& body = {},
               const CallOptions& options = {});
 
@@ -143,7 +143,7 @@ class Bulk {
   void Add(const Exposure& exposure);
   /// Sends what was not sent. The destructor does not: it would have no one to tell of an error.
   void Flush();
-  /// What became of all that was sent.
+  /// The counts of all that was sent.
   const Recorded& recorded() const { return recorded_; }
 
  private:

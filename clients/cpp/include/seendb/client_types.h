@@ -35,7 +35,7 @@ class Id {
 
   /// The integer; nothing: it is text.
   std::optional<uint64_t> Number() const;
-  /// As text: an integer in decimal digits.
+  /// The text of it: an integer in decimal digits.
   std::string Text() const;
   /// Equal if both are text or both integers.
   bool operator==(const Id&) const = default;
@@ -64,7 +64,7 @@ struct Refusal {
   std::string code = {}, message = {}, field = {};  ///< as those of Error
 };
 
-/// What became of a call's events or updates.
+/// The counts of a call's events or updates.
 struct Recorded {
   int64_t accepted = 0, refused = 0;
   std::vector<Refusal> refusals = {};  ///< at most 100
@@ -88,7 +88,7 @@ struct CallReport {
   int tries = 0;                   ///< requests that were begun
 };
 
-/// Of a client.
+/// The options of a client.
 struct Options {
   std::string token = {};        ///< a bearer token
   std::string token_file = {};   ///< a file whose first line it is, read again when it changes
@@ -105,10 +105,11 @@ struct Options {
   std::function<void(const CallReport&)> on_call = {};
 };
 
-/// Of a call.
+/// The options of a call.
 struct CallOptions {
   std::string collection = {};  ///< empty: "default", or all where the call reads several
-  /// Of the whole call, second tries included; the server is told of it. Without: Options.
+  /// The time for the whole call, second tries included; the server is told of it. Without:
+  /// Options.
   std::optional<std::chrono::milliseconds> timeout = {};
 };
 
@@ -131,7 +132,7 @@ struct Exposure {
   std::string surface = {};           ///< where, such as "home"; empty: it is not said
 };
 
-/// What makes an item seen: one event has to meet all that it says.
+/// A fact that makes an item seen: one event has to meet all that it says.
 struct NotEntry {
   std::string fact = {};                ///< "played", "served" or "exposed"
   int64_t window = 0;                   ///< buckets; 0: it is not said
@@ -140,13 +141,13 @@ struct NotEntry {
   std::string surface = {};             ///< empty: it is not said
 };
 
-/// What a candidate belongs to ("channel:9"), at most 16, for the user's marks.
+/// The groups that a candidate belongs to ("channel:9"), at most 16, for the user's marks.
 struct Groups {
   std::vector<std::string> of = {};
   std::optional<int64_t> at_ms = {};  ///< when it was published; without: a mark for ever counts
 };
 
-/// Of Filter, FillPage and SearchUnseen.
+/// The options of Filter, FillPage and SearchUnseen.
 struct FilterOptions {
   std::string collection = {};                            ///< empty: "default"
   std::optional<std::chrono::milliseconds> timeout = {};  ///< of the whole call, or page
@@ -163,7 +164,7 @@ struct FilterOptions {
   std::optional<std::chrono::milliseconds> within = {};
 };
 
-/// What is said of a filter beside the unseen.
+/// The answer of a filter beside the unseen.
 struct FilterReport {
   int64_t seen = 0, examined = 0, excluded = 0, duplicates = 0;
   bool degraded = false;  ///< something could not be read: seen items may be called unseen
@@ -183,7 +184,7 @@ struct FilteredNumbers : FilterReport {
   std::vector<uint64_t> unseen = {};
 };
 
-/// What FillPage does where the answer is degraded, or there is none in time.
+/// The way of FillPage where the answer is degraded, or does not come in time.
 enum class WhenDegraded {
   kFailOpen,    ///< serves what is said to be unseen, or, without an answer, the first candidates
   kFailClosed,  ///< throws
@@ -231,7 +232,7 @@ struct ItemUpdate {
   bool remove = false;                        ///< the item goes
   std::optional<int64_t> expires_at_ms = {};  ///< ms since 1970
 };
-/// What the server knows of an item.
+/// An item as the server knows it.
 struct Item {
   Id id;                    ///< as it was asked for
   int64_t version = 0;      ///< the highest that it was updated with

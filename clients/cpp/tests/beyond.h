@@ -1,0 +1,41 @@
+// beyond.h: which scenarios of clients/conformance the client for C++ has no calls for.
+
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace seendb::client {
+
+/// Whether a scenario asks for what this client has no call for: sets, counts, reservations, caps,
+/// rules on items, repeats, events with groups.
+inline bool IsBeyond(const nlohmann::json& row) {
+  static const std::set<std::string> kCalls = {"put_set", "get_set", "delete_set",
+                                               "sets",    "counts",  "reserve"};
+  static const char* const kArguments[] = {"caps",    "exclude_sets", "when_short", "where",
+                                           "at_most", "unknown",      "fields"};
+  const auto has_groups = [](const nlohmann::json& events) {
+    return std::any_of(events.begin(), events.end(), [](const nlohmann::json& one) {
+      return one.is_object() && one.contains("of");
+    });
+  };
+  for (const nlohmann::json& step : row["steps"]) {
+    if (!step.contains("call")) continue;
+    const nlohmann::json& args = step["args"];
+    const bool of_filter = step["call"] != "get_items";
+    if (kCalls.contains(step["call"])) return true;
+    for (const char* const name : kArguments) {
+      if (of_filter && args.contains(name)) return true;
+    }
+    for (const char* const events : {"plays", "exposures"}) {
+      if (has_groups(args.value(events, nlohmann::json::array()))) return true;
+    }
+    if (step["call"] == "record_impressions" && has_groups(args["items"])) return true;
+  }
+  return false;
+}
+
+}  // namespace seendb::client
