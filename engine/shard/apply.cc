@@ -118,7 +118,7 @@ Status Write(ShardParts& shard, const ShardWrite& write, const LoadedRecords& kn
   if (family == nullptr || family->making != collection.making) {
     return Status::Unavailable("the collection is being made");
   }
-  if (!write.given.HasFamilies(*family)) {
+  if (!write.events.empty() && !write.given.HasFamilies(*family)) {
     return Status::Unavailable("the collection was made anew meanwhile");
   }
   ShardBatch taken(&shard, &known, family, collection.policy, write.given, firsts);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kCollectionParameter[] = {"collection"};
 constexpr std::string_view kBinaryFilterParameters[] = {
-    "user",     "collection",  "ids",    "count",  "exclude",     "limit",
-    "on_error", "deadline_ms", "record", "verify", "exclude_sets"};
+    "user",     "collection",  "ids",    "count",  "exclude",      "limit",
+    "on_error", "deadline_ms", "record", "verify", "exclude_sets", "collections"};
 constexpr std::string_view kBinaryEventsParameters[] = {"user", "ids", "count", "at"};
 constexpr std::string_view kAppendParameters[] = {"partition", "kind", "key", "meta"};
 constexpr std::string_view kPageParameters[] = {"limit", "cursor", "collection"};

@@ -81,7 +81,7 @@ http::Response PieceResponse(const PieceRange& range, Result<Piece> piece) {
   return response;
 }
 
-http::Task<> Read(Snapshots& snapshots, const CopyPart& part, api::Call call) {
+http::Task<> Read(Snapshots& snapshots, CopyPart part, api::Call call) {
   const std::optional<PieceRange> range = RangeOf(call.request.head.range);
   if (!range) {
     co_return call.Refuse(Status::InvalidArgument(
@@ -104,7 +104,7 @@ http::Task<> AnswerSnapshotCall(Snapshots* snapshots, api::Call& call) {
   } else if (method == http::Method::kPost) {
     Make(*snapshots, *part, call);
   } else if (method != http::Method::kDelete) {
-    return Read(*snapshots, *part, call);
+    return Read(*snapshots, *part, call);  // which keeps its own: it goes on behind this
   } else if (Status ended = snapshots->End(*part, call.plan.arguments.at(1)); !ended.ok()) {
     WriteFailure(ended, &call.response);
   } else {

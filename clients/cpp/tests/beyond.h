@@ -38,4 +38,13 @@ inline bool IsBeyond(const nlohmann::json& row) {
   return false;
 }
 
+/// The steps of a scenario that make collections.
+inline nlohmann::json MakingsOf(const nlohmann::json& row) {
+  nlohmann::json makings = nlohmann::json::array();
+  for (const nlohmann::json& step : row["steps"]) {
+    if (step.value("call", "") == "put_collection") makings.push_back(step);
+  }
+  return makings;
+}
+
 }  // namespace seendb::client

@@ -177,6 +177,7 @@ TEST_F(FilterUnionTest, MemoryAloneDefersWhereOneOfThemNeedsTheDisk) {
   Play("u", {"s"}, kStartMs, "short");
   clock_.Advance(2 * kHourMs);
   Drain();
+  ASSERT_TRUE(engine_->Compact().ok());
   Reopen();
   FilterRequest request;
   request.memory_only = true;
