@@ -40,7 +40,7 @@ class ExamplesTest(ToolCase):
         super().setUp()
         self.now_ms = int(time.time() * 1000)
         rows = "".join("u1,v%d,%d\n" % (i, self.now_ms - i) for i in range(20))
-        self.write("shown.ndjson", json.dumps({"user": "u1", "item": "v1"}) + "\n")
+        self.write("shown.ndjson", json.dumps({"user": "u1", "item": "v1", "at": int(time.time() * 1000)}) + "\n")
         self.write("plays.csv", "user,item,at\n" + rows)
         self.write("plays.csv.gz", gzip.compress(("user,item,at\n" + rows).encode()))
         self.write("log.txt", "User ID;item;at\nu1;v1;%d\n" % self.now_ms)

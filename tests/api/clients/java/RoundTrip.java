@@ -47,7 +47,7 @@ public class RoundTrip {
     FilterResult filtered = read.filter(new FilterRequest().user(new Id(user)).items(List.of(
         new Candidate(7L), new Candidate("film"), new Candidate(8L),
         new Candidate("18446744073709551615"), new Candidate("new"))),
-        null, null, null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null, null, null);
     check(filtered.getSeen() == 2 && filtered.getUnseen().size() == 3, filtered);
     check(filtered.getUnseen().get(0).getActualInstance().toString().equals("8"), filtered);
     check(filtered.getUnseen().get(1).getActualInstance().equals("18446744073709551615"), filtered);
