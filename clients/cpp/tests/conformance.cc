@@ -410,8 +410,9 @@ std::string Play(Client& client, const Json& row, const std::filesystem::path& t
 
 std::string PathOf(const std::string& name) {
   std::string path = "/";
-  for (const unsigned char c : name) {
+  for (const char letter : name) {
     constexpr char kHex[] = "0123456789ABCDEF";
+    const auto c = static_cast<unsigned char>(letter);
     path += {'%', kHex[c >> 4], kHex[c & 15]};
   }
   return path;
