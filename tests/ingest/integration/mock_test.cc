@@ -276,7 +276,8 @@ TEST_F(IngestMockTest, MarksArePutAndTheRefusedAreDeadLetters) {
              std::to_string(kStartMs + 2 * kDayMs) + R"(,"player":{"at":9}}])");
   const auto dead = [&] {
     uint64_t letters = 0;
-    for (const ops::IngestPartition& one : consumer_->State().topics.at(0).partitions) {
+    const ops::IngestState state = consumer_->State();
+    for (const ops::IngestPartition& one : state.topics.at(0).partitions) {
       letters += one.dead_letters;
     }
     return letters;
