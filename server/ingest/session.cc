@@ -372,8 +372,9 @@ bool Session::InsistOnMarks(TopicBatch* batch, RecordResult* counted) {
   MarksPut put;
   const bool ended = marks.empty() || Insist("marks_put_off", [&] {
                        Result<MarksPut> done = PutMarks(engine_, marks);
-                       if (done.ok()) put = std::move(done).value();
-                       return done.status();
+                       if (!done.ok()) return done.status();
+                       put = std::move(done).value();
+                       return Status::Ok();
                      });
   for (auto& [mark, reason] : put.not_taken) batch->BuryMark(mark, std::move(reason));
   *counted = std::move(put.counted);
