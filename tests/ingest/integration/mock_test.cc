@@ -287,7 +287,7 @@ TEST_F(IngestMockTest, MarksArePutAndTheRefusedAreDeadLetters) {
   WaitFor([&] { return put() >= 298; }, "not all has come");
   consumer_->Stop();
   EXPECT_EQ(put(), 298u);
-  const auto& refused_by = consumer_->State().topics.at(0).refused_by;
+  const auto refused_by = consumer_->State().topics.at(0).refused_by;
   EXPECT_EQ(refused_by[static_cast<size_t>(RefusalReason::kErased)], 3u);
   MarksPage page;
   ASSERT_TRUE(engine_->ReadMarks({.user = IdRef("u1")}, &page).ok());
