@@ -152,13 +152,7 @@ class BesideChecker {
   }
 
   void CheckEveryTable() {
-    for (const std::string& name : names_) {
-      if (!name.ends_with(".sst")) continue;
-      std::optional<FileDamage> damage = CheckTable(env_, path_ + "/" + name, 0);
-      if (!damage) continue;
-      damage->file = name;
-      Add(*std::move(damage));
-    }
+    for (FileDamage& damage : CheckTablesAmong(env_, path_, names_)) Add(std::move(damage));
   }
 
   void CheckLogs() {

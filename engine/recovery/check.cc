@@ -278,13 +278,7 @@ class ShardChecker {
       }
       return;
     }
-    for (const std::string& name : names_) {
-      if (!name.ends_with(".sst")) continue;
-      std::optional<FileDamage> damage = CheckTable(env_, path_ + "/" + name, 0);
-      if (!damage) continue;
-      damage->file = name;
-      Add(*std::move(damage));
-    }
+    for (FileDamage& damage : CheckTablesAmong(env_, path_, names_)) Add(std::move(damage));
   }
 
   Status CheckLogs() {
@@ -377,6 +371,19 @@ bool HasRecordsAgain(const ShardFindings& findings) {
 
 Result<ShardFindings> CheckShard(rocksdb::Env* env, const std::string& path) {
   return ShardChecker(env, path).Run();
+}
+
+std::vector<FileDamage> CheckTablesAmong(rocksdb::Env* env, const std::string& folder,
+                                         const std::vector<std::string>& names) {
+  std::vector<FileDamage> found;
+  for (const std::string& name : names) {
+    if (!name.ends_with(".sst")) continue;
+    std::optional<FileDamage> damage = CheckTable(env, folder + "/" + name, 0);
+    if (!damage) continue;
+    damage->file = name;
+    found.push_back(*std::move(damage));
+  }
+  return found;
 }
 
 }  // namespace seendb

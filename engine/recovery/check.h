@@ -38,5 +38,9 @@ Result<ShardFindings> CheckShard(rocksdb::Env* env, const std::string& path);
 
 /// What is wrong with a table of `bytes` (0: not known); nothing where it is sound. Reads it all.
 std::optional<FileDamage> CheckTable(rocksdb::Env* env, const std::string& path, uint64_t bytes);
+/// The damage of the tables among the files `names` of a folder, whose sizes are not known, in the
+/// order of the names. Reads each table whole.
+std::vector<FileDamage> CheckTablesAmong(rocksdb::Env* env, const std::string& folder,
+                                         const std::vector<std::string>& names);
 
 }  // namespace seendb
