@@ -81,7 +81,7 @@ bool CountsReturned(const FilterRequest& request) {
   return request.record && request.count_groups && AsksForMarks(request);
 }
 
-// The same with those that are seen with it.
+// Whether returned candidates are recorded with their groups, of `of` or of `same_as`.
 bool RecordsGroups(const FilterRequest& request) {
   return request.record && request.count_groups &&
          (AsksForMarks(request) || AsksForSameAs(request));

@@ -1,8 +1,7 @@
 // server/ingest/decoder.h: the events of one message: a JSON object, or an array of them, in which
 // user, item and time are found by the topic's paths, and, where an event has it, what the player
 // said and the day its client was told last (null: nothing), or the surface where it was shown. A
-// mark has user, group, until and time instead. Whatever else is there is
-// ignored.
+// mark has user, group, until and time instead. The decoder ignores all other members.
 //
 // A message is taken whole or not at all. Ids are text or unsigned 64-bit integers; one may be the
 // record's key or a header of it, as text (in quotes or not), for all events of the message. Times
@@ -58,10 +57,9 @@ class Decoder {
   void SetZoneOfCollection(const times::TimeZone& zone);
 
   /// Appends the events of a record to `*events`; their texts lie in `*arena`, what the player said
-  /// in `*watches`, and, where the topic's events have it, what `*beside` takes: one an event. A
-  /// mark is an event without an item, `at_ms` when it was said. On a refusal (kInvalidArgument,
-  /// its field where in the message; "/@key" and
-  /// "/@header:NAME" of the record) `*events` and the others are as before.
+  /// in `*watches`. If HasBeside(), `*beside` gets one entry for each event. A mark is an event
+  /// without an item; its `at_ms` is when it was said. On a refusal (kInvalidArgument, its field
+  /// where in the message; "/@key" and "/@header:NAME" of the record) all of them are as before.
   /// Adds the deletions that were passed over to `*deletions`.
   Status Decode(const Record& record, wire::Arena* arena, std::vector<Play>* events,
                 std::deque<Watch>* watches, std::vector<Beside>* beside, uint64_t* deletions) const;
