@@ -1,8 +1,9 @@
 #include "ops/last_backup.h"
 
-#include <filesystem>
 #include <fstream>
-#include <system_error>
+#include <sstream>
+
+#include "ops/note_file.h"
 
 namespace seendb::ops {
 
@@ -29,18 +30,10 @@ Status LastBackup::Note(const BackupNote& note) {
     note_ = note;
   }
   if (path_.empty()) return Status::Ok();
-  const std::string fresh = path_ + ".tmp";
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    file << note.at_ms << ' ' << note.id << ' ' << note.bytes << ' ' << note.new_bytes << ' '
-         << note.took_ms << '\n';
-    file.close();
-    if (!file) return Status::IOError("can't write " + fresh);
-  }
-  std::error_code error;
-  std::filesystem::rename(fresh, path_, error);
-  if (!error) return Status::Ok();
-  return Status::IOError("can't rename " + fresh + ": " + error.message());
+  std::ostringstream line;
+  line << note.at_ms << ' ' << note.id << ' ' << note.bytes << ' ' << note.new_bytes << ' '
+       << note.took_ms << '\n';
+  return ReplaceNote(path_, line.str());
 }
 
 }  // namespace seendb::ops

@@ -1,8 +1,9 @@
 #include "ops/last_checkpoint.h"
 
-#include <filesystem>
 #include <fstream>
-#include <system_error>
+#include <string>
+
+#include "ops/note_file.h"
 
 namespace seendb::ops {
 
@@ -16,17 +17,7 @@ void LastCheckpoint::Load(const std::string& db) {
 Status LastCheckpoint::Note(int64_t at_ms) {
   at_ms_.store(at_ms, std::memory_order_relaxed);
   if (path_.empty()) return Status::Ok();
-  const std::string fresh = path_ + ".tmp";
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    file << at_ms << '\n';
-    file.close();
-    if (!file) return Status::IOError("can't write " + fresh);
-  }
-  std::error_code error;
-  std::filesystem::rename(fresh, path_, error);
-  if (!error) return Status::Ok();
-  return Status::IOError("can't rename " + fresh + ": " + error.message());
+  return ReplaceNote(path_, std::to_string(at_ms) + '\n');
 }
 
 }  // namespace seendb::ops
