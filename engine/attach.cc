@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 #include "store/copy_file.h"
 #include "store/real_disk.h"
@@ -165,8 +166,7 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder,
     return Status::InvalidArgument("a shard that has a folder has lost nothing with another",
                                    "/former_lost");
   }
-  const Status returned = Return(number);
-  if (!returned.ok()) return returned;
+  RETURN_IF_FAILED(Return(number));
   if (left_->IsLent(number) || away_.contains(number)) {
     return Status::Incompatible("shard " + std::to_string(number) +
                                     (left_->IsLent(number) ? " is attached" : " comes back"),

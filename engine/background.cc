@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 
 namespace seendb {
@@ -35,8 +36,7 @@ Status EngineImpl::Heal() {
 // ---- What falls due ----
 
 Status EngineImpl::RunDue() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   Status first = TidyIfDue();
   const auto then = [&first](Status status) {
     if (first.ok()) first = std::move(status);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "collection_truth.h"
 #include "store/files.h"
 #include "store/real_disk.h"
@@ -49,8 +50,7 @@ Result<CollectionPtr> Catalog::Find(std::string_view name) const {
   const std::shared_ptr<const CollectionMap> all = All();
   const auto at = all->find(name);
   if (at != all->end()) return at->second;
-  const Status opened = context_.shards->CheckOpened();
-  if (!opened.ok()) return opened;
+  RETURN_IF_FAILED(context_.shards->CheckOpened());
   return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
 }
 
@@ -231,8 +231,7 @@ Status Catalog::FinishAll(const ShardSet& shards) {
       all_told = all_told && (!changing_ || IsGone(number));
       continue;
     }
-    Status done = FinishDeletions(*shard, *all);
-    if (!done.ok()) return done;
+    RETURN_IF_FAILED(FinishDeletions(*shard, *all));
     all_told = all_told && shard->catalog().Claims();
   }
   untold_ = changing_ && !all_told;
@@ -295,8 +294,7 @@ Status Catalog::WithoutChanges(
 // ---- Changes ----
 
 Status Catalog::CheckFamilies(std::string_view name, const Policy& policy) const {
-  const Status valid = ValidatePolicy(policy);
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(ValidatePolicy(policy));
   const Options& options = *context_.options;
   uint64_t families = options.ring_slots + 2 + FamiliesOf(policy);
   const std::shared_ptr<const CollectionMap> current = All();
@@ -319,8 +317,7 @@ Status Catalog::CheckFamilies(std::string_view name, const Policy& policy) const
 
 Status Catalog::CheckAllWritable() const {
   for (const std::shared_ptr<Shard>& shard : context_.shards->Attached()) {
-    const Status takes = shard->CheckWritable();
-    if (!takes.ok()) return takes;
+    RETURN_IF_FAILED(shard->CheckWritable());
   }
   return {};
 }
@@ -328,8 +325,7 @@ Status Catalog::CheckAllWritable() const {
 // All that can refuse is asked before anything is deleted.
 Status Catalog::Put(std::string_view name, const PolicyPatch& patch,
                     std::optional<uint64_t> making) {
-  const Status named = ValidateCollectionName(name);
-  if (!named.ok()) return named;
+  RETURN_IF_FAILED(ValidateCollectionName(name));
   const MutexLock change(change_mutex_);
   // The shards know of changes that were not noted: one that failed half way may have made families
   // already.
@@ -369,8 +365,7 @@ Status Catalog::Put(std::string_view name, const PolicyPatch& patch,
 // A shard whose history lacks more for the change does not trust it until plays go by the policy.
 Status Catalog::Store(const CollectionPtr& wanted) {
   const int64_t now_ms = context_.clock->NowMs();
-  const Status believed = CheckCalendar(now_ms);
-  if (!believed.ok()) return believed;
+  RETURN_IF_FAILED(CheckCalendar(now_ms));
   const std::shared_ptr<const CollectionMap> current = All();
   const auto recorded = current->find(wanted->name);
   const Policy* const recorded_by =
@@ -381,16 +376,13 @@ Status Catalog::Store(const CollectionPtr& wanted) {
   for (const std::shared_ptr<Shard>& shard : shards) {
     incomplete.push_back(shard->catalog().HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
   }
-  const Status changing = WriteFile(true);
-  if (!changing.ok()) return changing;
+  RETURN_IF_FAILED(WriteFile(true));
   for (size_t i = 0; i < shards.size(); ++i) {
-    const Status announced = shards[i]->catalog().Announce(*wanted, incomplete[i]);
-    if (!announced.ok()) return announced;
+    RETURN_IF_FAILED(shards[i]->catalog().Announce(*wanted, incomplete[i]));
   }
   PublishWith(wanted);
   for (size_t i = 0; i < shards.size(); ++i) {
-    const Status confirmed = shards[i]->catalog().Confirm(*wanted, incomplete[i]);
-    if (!confirmed.ok()) return confirmed;
+    RETURN_IF_FAILED(shards[i]->catalog().Confirm(*wanted, incomplete[i]));
   }
   return {};
 }
@@ -443,12 +435,10 @@ Status Catalog::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
 Status Catalog::DeleteInShards(const std::string& name, uint64_t making) {
   const std::vector<std::shared_ptr<Shard>> shards = context_.shards->Attached();
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const Status begun = shard->catalog().BeginDeletion(name, making);
-    if (!begun.ok()) return begun;
+    RETURN_IF_FAILED(shard->catalog().BeginDeletion(name, making));
   }
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const Status finished = shard->catalog().FinishDeletion(name);
-    if (!finished.ok()) return finished;
+    RETURN_IF_FAILED(shard->catalog().FinishDeletion(name));
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // A copy of the whole database that can be opened, made while everything goes on.
 
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 #include "store/copy_file.h"
 #include "store/real_disk.h"
@@ -93,14 +94,12 @@ Status EngineImpl::CheckShardCopy(const Identity& identity, const std::string& p
 
 Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir,
                                                 const CheckpointAlso& also) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   CheckpointReport report;
   const Status made =
       catalog_.WithoutChanges([&](const CollectionRecords& collections, bool changing) {
         const std::shared_ptr<const ShardSet> all = shards_.All();
-        const Status whole = options_.as_found ? Status() : CheckNoneAbsent(*all);
-        if (!whole.ok()) return whole;
+        RETURN_IF_FAILED(options_.as_found ? Status() : CheckNoneAbsent(*all));
         return MakeCopy(shared_->env, path_, dir, "",
                         [&](const Identity& identity, const std::string& fresh) -> Status {
                           rocksdb::Env* const env = shared_->env;
@@ -138,8 +137,7 @@ Result<CheckpointReport> EngineImpl::CheckpointShard(uint32_t number, const std:
     const std::string part = ShardPath("", number);
     return MakeCopy(shared_->env, path_, dir, part,
                     [&](const Identity& identity, const std::string& fresh) -> Status {
-                      const Status copied = (*shard)->Checkpoint(fresh + part, &report);
-                      if (!copied.ok()) return copied;
+                      RETURN_IF_FAILED((*shard)->Checkpoint(fresh + part, &report));
                       return CheckShardCopy(identity, fresh + part, number,
                                             report.files_linked == 0);
                     });

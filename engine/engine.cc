@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "check_options.h"
 #include "engine_impl.h"
 #include "filter/hash.h"
@@ -44,8 +45,7 @@ Status WithWayBack(Status status) {
 
 Status MakeFolders(rocksdb::Env* env, const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    const Status made = MakeFolder(env, path.substr(0, at));
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(MakeFolder(env, path.substr(0, at)));
   }
   const Status made = MakeFolder(env, path);
   if (!made.ok() || env->FileExists(path + "/SEENDB").ok()) return made;
@@ -133,17 +133,16 @@ Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Opti
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Options& options,
                                              const Seams& seams) {
-  const Status checked = CheckOptions(options);
-  if (!checked.ok()) return checked;
+  RETURN_IF_FAILED(CheckOptions(options));
   if (path.empty()) return Status::InvalidArgument("the path is empty", "/path");
   auto engine = std::make_unique<EngineImpl>(path, options, seams);
-  const Status opened = engine->OpenAll();
-  if (!opened.ok()) return opened;
+  RETURN_IF_FAILED(engine->OpenAll());
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
 EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& seams)
-    : path_(std::move(path)),
+    : WithUserSets({&catalog_, &shards_, &hash_, &closed_}),
+      path_(std::move(path)),
       options_(options),
       seams_(seams),
       guard_(seams.clock, seams.machine, options.clock_jump_ms),
@@ -151,6 +150,8 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
       shared_(std::make_shared<SharedResources>()),
       catalog_({&options_, clock_, env_.get(), &shards_, &problems_, &names_}),
       recorder_({&options_, clock_, counters_.get(), &shards_, &catalog_, &hash_}) {
+  user_sets_ = {&shards_, &catalog_, clock_, [this] { return CheckOpen(); },
+                [this] { return CheckWritable(); }};
   shared_->env = env_.get();
   shared_->logs = logs_;
   shared_->block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, -1, false, 0.2);
@@ -224,8 +225,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   rocksdb::Env* env = shared_->env;
   if (!options_.read_only) {
     if (options_.create_if_missing) {
-      const Status made = MakeFolders(env, path_);
-      if (!made.ok()) return made;
+      RETURN_IF_FAILED(MakeFolders(env, path_));
     } else if (!env->FileExists(path_ + "/SEENDB").ok() && !HasShards(env, path_)) {
       return Status::NotFound("there is no database in " + path_);
     }
@@ -255,15 +255,12 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
       return Status::Incompatible("the database is another one: its id is " + identity->id,
                                   "/database_id");
     }
-    const Status hashed = CheckItemHashKey(options_, identity->hash);
-    if (!hashed.ok()) return hashed;
-    const Status owned = CheckOwned(options_, *identity);
-    if (!owned.ok()) return owned;
+    RETURN_IF_FAILED(CheckItemHashKey(options_, identity->hash));
+    RETURN_IF_FAILED(CheckOwned(options_, *identity));
     if (options_.read_only) return {};
     if (identity->older()) {
       *identity = identity->Renewed();
-      const Status renewed = WriteIdentity(env, path_, *identity);
-      if (!renewed.ok()) return renewed;
+      RETURN_IF_FAILED(WriteIdentity(env, path_, *identity));
     }
     // Whoever made it may have been killed before the names of its shards were synced.
     return SyncFolder(env, path_);
@@ -277,10 +274,8 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   }
   const uint32_t shards = options_.shards != 0 ? options_.shards : 4;
   identity->shards = shards;
-  const Status owned = CheckOwned(options_, *identity);
-  if (!owned.ok()) return owned;
-  const Status room = CheckRoomFor(env, path_, options_.as_found ? 0 : shards);
-  if (!room.ok()) return room;
+  RETURN_IF_FAILED(CheckOwned(options_, *identity));
+  RETURN_IF_FAILED(CheckRoomFor(env, path_, options_.as_found ? 0 : shards));
   identity->id = options_.database_id ? *options_.database_id : env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
   identity->hash.version = options_.item_hash;
@@ -330,8 +325,7 @@ Status EngineImpl::BeginOpening() {
   hash_.emplace(identity.hash);
   shard_count_ = identity.shards;
   opening_->opened.resize(shard_count_);
-  const Status back = options_.read_only ? Status() : PutBackReplaced(shared_->env, path_);
-  if (!back.ok()) return back;
+  RETURN_IF_FAILED(options_.read_only ? Status() : PutBackReplaced(shared_->env, path_));
   for (uint32_t number = 0; number < shard_count_; ++number) {
     const Result<bool> is_here = IsToOpen(number);
     if (!is_here.ok()) return is_here.status();
@@ -393,28 +387,24 @@ uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, sh
 
 Result<RecordResult> EngineImpl::RecordPlays(std::span<const Play> plays,
                                              const RecordOptions& options) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   return recorder_.RecordPlays(plays, options);
 }
 
 Result<RecordResult> EngineImpl::RecordImpressions(std::span<const Impression> impressions,
                                                    const RecordOptions& options) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   return recorder_.RecordImpressions(impressions, options);
 }
 
 Result<RecordResult> EngineImpl::RecordExposures(std::span<const Exposure> exposures,
                                                  const RecordOptions& options) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   return recorder_.RecordExposures(exposures, options);
 }
 
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   return recorder_.Ingest(batch);
 }
 
@@ -424,8 +414,7 @@ std::shared_ptr<Shard> EngineImpl::Leaving(uint32_t number) const {
 }
 
 Status EngineImpl::Sync() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   Status noted = NoteClockIfDue();
   const std::shared_ptr<const ShardSet> all = shards_.All();
   std::vector<Shard*> last;  // those that are being opened anew: the others don't wait for them

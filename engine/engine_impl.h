@@ -17,6 +17,7 @@
 #include "base/counters.h"
 #include "base/name_table.h"
 #include "catalog.h"
+#include "dumping_engine.h"
 #include "recorder.h"
 #include "scheduler.h"
 #include "seams.h"
@@ -25,6 +26,7 @@
 #include "store/database_lock.h"
 #include "store/files.h"
 #include "store/problem_list.h"
+#include "with_user_sets.h"
 
 namespace seendb {
 
@@ -42,7 +44,7 @@ inline Status CheckShardNumber(uint32_t number, uint32_t shards) {
 }
 
 /// See the head of this file.
-class EngineImpl final : public Engine {
+class EngineImpl final : public WithUserSets {
  public:
   EngineImpl(std::string path, const Options& options, const Seams& seams);
   ~EngineImpl() override;

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/counted_kinds.h"
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 #include "filter_union.h"
+#include "policy_caps.h"
 #include "query/capped.h"
 #include "query/excluded.h"
 #include "query/marked.h"
@@ -37,8 +40,7 @@ Status CheckLengths(std::span<const IdRef> ids, const char* list) {
 }
 
 Status CheckRequest(const FilterRequest& request, const Options& options) {
-  const Status user = CheckUser(request.user);
-  if (!user.ok()) return user;
+  RETURN_IF_FAILED(CheckUser(request.user));
   const auto too_many = [&](std::string_view what) {
     return Status::InvalidArgument("at most " + std::to_string(options.max_candidates) + " ids",
                                    std::string(what));
@@ -54,15 +56,13 @@ Status CheckRequest(const FilterRequest& request, const Options& options) {
 
 Status CheckAsked(const FilterRequest& request, const Policy& policy, const Options& options) {
   if (request.question == nullptr) return {};
-  const Status question = CheckQuestion(*request.question, policy);
-  if (!question.ok()) return question;
+  RETURN_IF_FAILED(CheckQuestion(*request.question, policy));
   const auto& when_short = request.question->when_short;
   const Status repeats =
       when_short ? CheckWhenShort(*when_short, options.max_candidates) : Status();
   if (!repeats.ok()) return repeats;
-  const Status groups = CheckCandidateGroups(request);
-  if (!groups.ok()) return groups;
-  const Status caps = CheckCaps(request.question->caps);
+  RETURN_IF_FAILED(CheckCandidateGroups(request));
+  const Status caps = CheckCaps(request.question->caps, policy);
   return caps.ok() ? CheckExcludedSets(request) : caps;
 }
 
@@ -76,8 +76,9 @@ bool MayReadHistory(const FilterRequest& request, const Policy& policy) {
   return policy.history.enabled && (spans || request.question->when_short);
 }
 
-// Whether what it returns is counted by its groups.
-bool CountsReturned(const FilterRequest& request) {
+// Whether what it returns is counted, by its groups or by itself.
+bool CountsReturned(const FilterRequest& request, const Policy& policy) {
+  if (request.record && ItemsCountedFor(policy.counts) > 0) return true;
   return request.record && request.count_groups && AsksForMarks(request);
 }
 
@@ -138,16 +139,15 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   response->recorded_at_ms = 0;
   response->degraded = response->recorded = response->needs_disk = false;
   response->coarse = response->beyond = 0;
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
-  const Status checked = CheckRequest(request, options_);
-  if (!checked.ok()) return checked;
+  RETURN_IF_FAILED(CheckOpen());
+  RETURN_IF_FAILED(CheckRequest(request, options_));
   const Result<CollectionPtr> collection = catalog_.Find(request.collection);
   if (!collection.ok()) return collection.status();
   FilterUnion united;
   Status asked = united.Find(request, catalog_);
-  const FilterRequest& own = united.own();
-  if (asked.ok()) asked = CheckAsked(own, (*collection)->policy, options_);
+  if (asked.ok()) asked = CheckAsked(united.own(), (*collection)->policy, options_);
+  CappedRequest capped;
+  const FilterRequest& own = capped.Over(united.own(), (*collection)->policy);
   bool may_read_history = MayReadHistory(own, (*collection)->policy);
   for (const auto& [position, other] : united.others()) {
     if (asked.ok() && request.question != nullptr) {
@@ -167,7 +167,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   const Result<std::shared_ptr<Shard>> found = shards_.Of(request.user);
   if (!found.ok()) return found.status();
   Shard& shard = **found;
-  if (CountsReturned(request)) {
+  if (CountsReturned(request, (*collection)->policy)) {
     const GivenEvents counted{
         .fact = Fact::kServed, .groups = {.of = true}, .memory_only = request.memory_only};
     const Status prepared = shard.Prepare(request.collection, counted);
@@ -180,7 +180,24 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   }
   const bool too_late = request.record && turn == nullptr;
   SEENDB_PAUSE_POINT("filter: turn taken");
-  const FilterRead read{own, **collection, user, deadline, too_late, united.seen()};
+  FilterRequest with_sets;
+  Question question_with_sets;
+  NamedSets named;
+  if (const std::span<const ExcludedSet> sets = ExcludedSetsOf(own); !sets.empty()) {
+    named.sets.assign(sets.begin(), sets.end());
+    if (too_late || own.short_term_alone) {  // no time to read
+      LoseOwnSets(&named);
+    } else if (!shard.FindOwnSets(user, request.memory_only, &named)) {
+      return defer();
+    }
+    RETURN_IF_FAILED(CheckSetsFound(named.sets));
+    question_with_sets = *own.question;
+    question_with_sets.exclude_sets = named.sets;
+    with_sets = own;
+    with_sets.question = &question_with_sets;
+  }
+  const FilterRequest& asked_of = named.sets.empty() ? own : with_sets;
+  const FilterRead read{asked_of, **collection, user, deadline, too_late, united.seen()};
   if (!united.AskOthers(read, &shard, response) || !shard.Filter(read, response)) {
     response->missing.clear();
     response->degraded = false;
@@ -188,8 +205,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   }
   united.Tell(response);
   if (request.judge != nullptr) {
-    const Status judged = request.judge->status();
-    if (!judged.ok()) return judged;
+    RETURN_IF_FAILED(request.judge->status());
   }
 
   counters_->filters.fetch_add(1, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/facts.h"
+#include "base/return_if_failed.h"
 #include "call_time.h"
 #include "engine_impl.h"
 
@@ -39,9 +40,8 @@ Result<CollectionPtr> FindHistory(const Catalog& catalog, std::string_view name)
 /// The same for a call about items of a user, which are checked first.
 Result<CollectionPtr> FindHistoryOf(const Catalog& catalog, IdRef user,
                                     std::span<const IdRef> items, std::string_view name) {
-  Status valid = CheckUser(user);
-  if (valid.ok()) valid = CheckHistoryItems(items);
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckUser(user));
+  RETURN_IF_FAILED(CheckHistoryItems(items));
   return FindHistory(catalog, name);
 }
 
@@ -96,10 +96,8 @@ int64_t OldestAccepted(const Catalog& catalog, Present now) {
 
 Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page) {
   *page = {};
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
-  const Status user_valid = CheckUser(request.user);
-  if (!user_valid.ok()) return user_valid;
+  RETURN_IF_FAILED(CheckOpen());
+  RETURN_IF_FAILED(CheckUser(request.user));
   if (request.limit < 1 || request.limit > kMaxHistoryLimit) {
     return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxHistoryLimit),
                                    "/limit");
@@ -120,8 +118,7 @@ Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page)
 Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
                                  std::span<const IdRef> items, HistoryLookup* found) {
   *found = {};
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
+  RETURN_IF_FAILED(CheckOpen());
   const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
@@ -132,10 +129,9 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
 Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
                                  std::span<const IdRef> items, CallTime at_ms,
                                  EventGroups same_as) {
-  Status valid = CheckWritable();
-  if (valid.ok()) valid = CheckTime(at_ms, clock_->NowMs());
-  if (valid.ok()) valid = CheckGroups({}, same_as);
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckWritable());
+  RETURN_IF_FAILED(CheckTime(at_ms, clock_->NowMs()));
+  RETURN_IF_FAILED(CheckGroups({}, same_as));
   const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
@@ -145,11 +141,9 @@ Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
 }
 
 Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  Status valid = CheckUser(user);
-  if (valid.ok()) valid = CheckTime(clear.at_ms, clock_->NowMs());
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckWritable());
+  RETURN_IF_FAILED(CheckUser(user));
+  RETURN_IF_FAILED(CheckTime(clear.at_ms, clock_->NowMs()));
   const Result<std::vector<CollectionPtr>> wanted = HistoryCollections(
       catalog_, clear.collections, clear.filter ? Without::kTaken : Without::kAmongAll);
   if (!wanted.ok()) return wanted.status();
@@ -160,11 +154,9 @@ Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
 }
 
 Status EngineImpl::SetRecording(IdRef user, bool paused, CallTime at_ms) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  Status valid = CheckUser(user);
-  if (valid.ok()) valid = CheckTime(at_ms, clock_->NowMs());
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckWritable());
+  RETURN_IF_FAILED(CheckUser(user));
+  RETURN_IF_FAILED(CheckTime(at_ms, clock_->NowMs()));
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   return (*shard)->SetRecording(user.ToString(), paused, at_ms.ms, *catalog_.All(),
@@ -172,21 +164,17 @@ Status EngineImpl::SetRecording(IdRef user, bool paused, CallTime at_ms) {
 }
 
 Result<Recording> EngineImpl::GetRecording(IdRef user) {
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
-  const Status valid = CheckUser(user);
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckOpen());
+  RETURN_IF_FAILED(CheckUser(user));
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   return (*shard)->GetRecording(user.ToString());
 }
 
 Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  Status valid = CheckUser(user);
-  if (valid.ok()) valid = CheckTime(options.at_ms, clock_->NowMs());
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckWritable());
+  RETURN_IF_FAILED(CheckUser(user));
+  RETURN_IF_FAILED(CheckTime(options.at_ms, clock_->NowMs()));
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   return (*shard)->Erase(user.ToString(), *catalog_.All(), options, erasure);

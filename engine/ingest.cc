@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/counted_kinds.h"
 #include "base/facts.h"
 #include "recorder.h"
 
@@ -164,6 +165,7 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   if (status.ok()) status = CheckIds(batch.plays);
   GroupsGiven groups;
   if (status.ok()) status = CheckEventGroups(batch.plays, &groups);
+  groups.of = groups.of || ItemsCountedFor(collection.policy.counts) > 0;
   if (status.ok()) status = CheckPartitions(batch, context_.shards->count());
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   if (!status.ok()) return status;

@@ -1,5 +1,6 @@
 // Drains, seals and drops by hand.
 
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 
 namespace seendb {
@@ -21,8 +22,7 @@ Status InEachCollection(const Catalog& catalog, const Shards& shards, const Work
 }  // namespace
 
 Status EngineImpl::Drain() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   const Status healed = Heal();
   const Status drained = shards_.InEach([](Shard& shard) {
     Status status = shard.upkeep().Drain();
@@ -32,8 +32,7 @@ Status EngineImpl::Drain() {
 }
 
 Status EngineImpl::Seal(std::string_view collection, std::string_view bucket) {
-  const Status drained = Drain();
-  if (!drained.ok()) return drained;
+  RETURN_IF_FAILED(Drain());
   const Result<CollectionPtr> found = catalog_.Find(collection);
   if (!found.ok()) return found.status();
   const Result<int64_t> index = BucketIndexOfLabel((*found)->policy, bucket);
@@ -53,11 +52,9 @@ Status EngineImpl::Seal(std::string_view collection, std::string_view bucket) {
 }
 
 Status EngineImpl::SealClosed() {
-  const Status drained = Drain();
-  if (!drained.ok()) return drained;
+  RETURN_IF_FAILED(Drain());
   const Present now = clock_->Look();
-  const Status believed = ClockGuard::Check(now);
-  if (!believed.ok()) return believed;
+  RETURN_IF_FAILED(ClockGuard::Check(now));
   Status first =
       InEachCollection(catalog_, shards_, [&](Shard& shard, const Collection& collection) {
         return shard.upkeep().Seal(collection, [&](const Bucket& bucket) {
@@ -72,11 +69,9 @@ Status EngineImpl::SealClosed() {
 }
 
 Status EngineImpl::DropExpired() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   const Present now = clock_->Look();
-  const Status believed = ClockGuard::Check(now);
-  if (!believed.ok()) return believed;
+  RETURN_IF_FAILED(ClockGuard::Check(now));
   Status first =
       InEachCollection(catalog_, shards_, [&](Shard& shard, const Collection& collection) {
         return shard.upkeep().DropFilters(
@@ -91,12 +86,10 @@ Status EngineImpl::DropExpired() {
 }
 
 Status EngineImpl::Compact() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
-    const Status compacted = shard == nullptr ? Status() : shard->upkeep().Compact();
-    if (!compacted.ok()) return compacted;
+    RETURN_IF_FAILED(shard == nullptr ? Status() : shard->upkeep().Compact());
   }
   return {};
 }

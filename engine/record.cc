@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/counted_kinds.h"
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "format/day_key.h"
 #include "recorder.h"
 
@@ -124,6 +126,7 @@ Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const Rec
   if (valid.ok()) valid = CheckSurfacesOf(given);
   GroupsGiven groups;
   if (valid.ok()) valid = CheckEventGroups(given, &groups);
+  groups.of = groups.of || ItemsCountedFor(collection.policy.counts) > 0;
   if (valid.ok() && collection.policy.history.enabled) valid = CheckWatches(PlaysOf(given));
   const std::optional<Today> today = TodayOf(collection, kFact);
   if (valid.ok() && today) valid = CheckDays(PlaysOf(given));
@@ -221,20 +224,16 @@ Status Recorder::WriteEvents(const EventsByShard& by_shard, const Collection& co
     if ((*shards)[group.shard] == nullptr) return context_.shards->Missing(group.shard);
   }
   for (size_t i = 0; given.memory_only && i < groups.size(); ++i) {
-    const Status known = (*shards)[groups[i].shard]->LoadUsersFromMemory(groups[i].events);
-    if (!known.ok()) return known;
+    RETURN_IF_FAILED((*shards)[groups[i].shard]->LoadUsersFromMemory(groups[i].events));
   }
   for (size_t i = 0; given.NeedsFamilies() && i < groups.size(); ++i) {
-    const Status prepared = (*shards)[groups[i].shard]->Prepare(collection.name, given);
-    if (!prepared.ok()) return prepared;
+    RETURN_IF_FAILED((*shards)[groups[i].shard]->Prepare(collection.name, given));
   }
   for (size_t i = 0; groups.size() > 1 && i < groups.size(); ++i) {  // one looks by itself
-    const Status writable = (*shards)[groups[i].shard]->CheckWritable();
-    if (!writable.ok()) return writable;
+    RETURN_IF_FAILED((*shards)[groups[i].shard]->CheckWritable());
   }
   std::vector<std::optional<SlotPin>> pins;
-  const Status room = PinAll(*shards, by_shard, collection, given, &pins);
-  if (!room.ok()) return room;
+  RETURN_IF_FAILED(PinAll(*shards, by_shard, collection, given, &pins));
   SEENDB_PAUSE_POINT("record: pinned");
   bool any_written = false;
   for (size_t i = 0; i < groups.size(); ++i) {

@@ -4,15 +4,14 @@
 #include <tuple>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 
 namespace seendb {
 
 Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
-  const Status valid = CheckUser(user);
-  if (!valid.ok()) return valid;
+  RETURN_IF_FAILED(CheckOpen());
+  RETURN_IF_FAILED(CheckUser(user));
   if (!only.empty()) {
     const Result<CollectionPtr> known = catalog_.Find(only);
     if (!known.ok()) return known.status();
@@ -22,8 +21,7 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   report.shard = ShardOf(user);
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  const Status inspected = (*shard)->report().Inspect(only, &report);
-  if (!inspected.ok()) return inspected;
+  RETURN_IF_FAILED((*shard)->report().Inspect(only, &report));
   return report;
 }
 
@@ -89,21 +87,18 @@ EngineStats EngineImpl::Stats() {
 }
 
 Result<VerifyReport> EngineImpl::Verify() {
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
+  RETURN_IF_FAILED(CheckOpen());
   VerifyReport report;
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
-    const Status read = shard == nullptr ? Status() : shard->report().Verify(&report);
-    if (!read.ok()) return read;
+    RETURN_IF_FAILED(shard == nullptr ? Status() : shard->report().Verify(&report));
   }
   return report;
 }
 
 Status EngineImpl::Scan(std::string_view family_prefix,
                         const std::function<bool(const ScanRow&)>& visit) {
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
+  RETURN_IF_FAILED(CheckOpen());
   bool enough = false;
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {

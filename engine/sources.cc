@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/return_if_failed.h"
 #include "engine_impl.h"
 
 namespace seendb {
@@ -26,25 +27,21 @@ std::vector<SourceInfo> EngineImpl::Sources() {
 }
 
 Status EngineImpl::ForgetTopic(std::string_view topic) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
   const std::shared_ptr<const ShardSet> all = shards_.All();
-  const Status whole = options_.as_found ? Status() : CheckNoneAbsent(*all);
-  if (!whole.ok()) return whole;
+  RETURN_IF_FAILED(options_.as_found ? Status() : CheckNoneAbsent(*all));
   const std::vector<SourceInfo> known = Sources();
   if (std::none_of(known.begin(), known.end(), named)) {
     return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
   }
   const std::vector<std::shared_ptr<Shard>> attached = shards_.Attached();
   for (const std::shared_ptr<Shard>& shard : attached) {
-    const Status takes = shard->CheckWritable();
-    if (!takes.ok()) return takes;
+    RETURN_IF_FAILED(shard->CheckWritable());
   }
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard == nullptr) continue;
-    const Status forgotten = shard->log().ForgetTopic(topic);
-    if (!forgotten.ok()) return forgotten;
+    RETURN_IF_FAILED(shard->log().ForgetTopic(topic));
   }
   return {};
 }
@@ -60,8 +57,7 @@ std::vector<OutboxSource> EngineImpl::OutboxSources() {
 Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
                               std::vector<OutboxRow>* rows) {
   rows->clear();
-  Status status = CheckOpen();
-  if (!status.ok()) return status;
+  RETURN_IF_FAILED(CheckOpen());
   if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
   const std::shared_ptr<Shard> shard = (*shards_.All())[source.shard];
   return shard == nullptr ? AbsentShard(source.shard)
@@ -69,8 +65,7 @@ Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t 
 }
 
 Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   const std::shared_ptr<const ShardSet> shards = shards_.All();
   std::map<uint32_t, std::vector<OutboxRow>> by_shard;
   for (size_t i = 0; i < told.size(); ++i) {

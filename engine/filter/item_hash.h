@@ -31,6 +31,8 @@ struct ItemHashId {
 /// See the head of this file. Cost: as FingerprintOf.
 class ItemHash {
  public:
+  using Secret = std::array<uint64_t, 24>;  ///< as large as XXH3's own
+
   explicit ItemHash(const ItemHashId& id) noexcept;
 
   Fingerprint Of(const IdRef& id) const noexcept;
@@ -41,9 +43,12 @@ class ItemHash {
   /// most kMaxGroupBytes bytes.
   Fingerprint OfGroup(std::string_view group) const noexcept;
 
- private:
-  using Secret = std::array<uint64_t, 24>;  // as large as XXH3's own
+  /// 1 or 2.
+  uint32_t version() const noexcept { return keyed_ ? 2 : 1; }
+  /// XXH3's secret, of version 2.
+  const Secret& secret() const noexcept { return secret_; }
 
+ private:
   Fingerprint Keyed(const IdRef& id) const noexcept;
 
   bool keyed_;

@@ -30,6 +30,7 @@ constexpr Kind kKinds[] = {{Tag::kFilter, "seen filter"},
                            {Tag::kHistoryWords, "history entry"},
                            {Tag::kHistoryJournalWords, "history journal record"},
                            {Tag::kMarks, "marks"},
+                           {Tag::kOwnSet, "set of a user"},
                            {Tag::kCounts, "counts"},
                            {Tag::kSetPiece, "piece of a set"}};
 constexpr int kKindBits = 4;  // of a tag: the upper ones

@@ -120,6 +120,7 @@ enum class Tag : uint8_t {
   kHistoryJournal = 0x61,
   kHistoryJournalWords = 0x62,
   kMarks = 0x71,
+  kOwnSet = 0x81,
   kCounts = 0x91,
   kSetPiece = 0xa1,
 };

@@ -8,6 +8,7 @@
 #include "format/history_codec.h"
 #include "format/impressions_codec.h"
 #include "format/marks_codec.h"
+#include "format/own_set_codec.h"
 #include "format/user_codec.h"
 #include "merge/slice_view.h"
 
@@ -84,11 +85,35 @@ class ImpressionsOperator final : public FoldOperator {
   const std::shared_ptr<const ImpressionRules> rules_;
 };
 
+// Leaves out what is too old. Counts also lose events that are too old for their kind, unless the
+// list is full: only a full list tells an answer that there may have been more.
+struct AgeCut {
+  int64_t before_ms = std::numeric_limits<int64_t>::min();
+  CountedKindsPtr kinds = nullptr;
+
+  void Cut(ImpressionList* list) const { list->DropBefore(before_ms); }
+  void Cut(CountList* list) const {
+    const bool full = list->entries.size() >= CountLimits{}.of_user;
+    list->DropBefore(before_ms);
+    if (kinds != nullptr && !full) list->DropOld(*kinds, before_ms + kCountedForMs);
+  }
+};
+
+AgeCut CutOf(const ImpressionRules& rules) {
+  return {rules.forget_before_ms.load(std::memory_order_relaxed)};
+}
+AgeCut CutOf(const CountRules& rules) {
+  AgeCut cut{rules.forget_before_ms.load(std::memory_order_relaxed)};
+  // Until maintenance has said when the present is, nothing is too old.
+  if (cut.before_ms != std::numeric_limits<int64_t>::min()) cut.kinds = rules.kinds();
+  return cut;
+}
+
 // List: of impressions, or of counts.
 template <typename List>
 class ExpiryFilter final : public rocksdb::CompactionFilter {
  public:
-  explicit ExpiryFilter(int64_t forget_before_ms) : forget_before_ms_(forget_before_ms) {}
+  explicit ExpiryFilter(AgeCut cut) : cut_(std::move(cut)) {}
 
   const char* Name() const override { return kExpiryFilterName; }
 
@@ -99,7 +124,7 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
       return Decision::kKeep;  // damaged values stay as they are; reads and Verify report them
     }
     const size_t before = list.entries.size();
-    list.DropBefore(forget_before_ms_);
+    cut_.Cut(&list);
     if (list.entries.empty()) return Decision::kRemove;
     if (list.entries.size() == before) return Decision::kKeep;
     list.Encode(new_value);
@@ -107,7 +132,7 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
   }
 
  private:
-  const int64_t forget_before_ms_;
+  const AgeCut cut_;
 };
 
 template <typename List, typename Rules>
@@ -119,9 +144,9 @@ class ExpiryFilterFactory final : public rocksdb::CompactionFilterFactory {
 
   std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
       const rocksdb::CompactionFilter::Context&) override {
-    const int64_t before_ms = rules_->forget_before_ms.load(std::memory_order_relaxed);
-    if (before_ms == std::numeric_limits<int64_t>::min()) return nullptr;
-    return std::make_unique<ExpiryFilter<List>>(before_ms);
+    AgeCut cut = CutOf(*rules_);
+    if (cut.before_ms == std::numeric_limits<int64_t>::min()) return nullptr;
+    return std::make_unique<ExpiryFilter<List>>(std::move(cut));
   }
 
  private:
@@ -137,8 +162,8 @@ class CountsOperator final : public FoldOperator {
  protected:
   void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
     CountList all = EntriesOf<CountList>(values, rules_->counters.get());
-    all.DropBefore(rules_->forget_before_ms.load(std::memory_order_relaxed));
     all.Normalize();
+    CutOf(*rules_).Cut(&all);
     all.Encode(out);
   }
 
@@ -200,11 +225,36 @@ class UsersOperator final : public FoldOperator {
   const std::shared_ptr<Counters> counters_;
 };
 
+// Rows of sets have keys of their own, by which they are told: of damaged bytes nothing is known.
 class OwnOperator final : public FoldOperator {
  public:
   explicit OwnOperator(std::shared_ptr<Counters> counters) : counters_(std::move(counters)) {}
 
   const char* Name() const override { return kOwnOperatorName; }
+
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    if (!IsOwnSetKey(View(in.key))) return FoldOperator::FullMergeV2(in, out);
+    OperandsMergedOnThisThread() += in.operand_list.size();
+    OwnSetUnion all;
+    if (in.existing_value != nullptr) AddSet(*in.existing_value, &all);
+    for (const rocksdb::Slice& operand : in.operand_list) AddSet(operand, &all);
+    all.Encode(&out->new_value);
+    return true;
+  }
+
+  bool PartialMergeMulti(const rocksdb::Slice& key, const std::deque<rocksdb::Slice>& operands,
+                         std::string* new_value, rocksdb::Logger* logger) const override {
+    if (!IsOwnSetKey(View(key))) {
+      return FoldOperator::PartialMergeMulti(key, operands, new_value, logger);
+    }
+    OwnSetUnion all;
+    for (const rocksdb::Slice& operand : operands) {
+      if (!NewerText(View(operand)).empty()) return false;
+      AddSet(operand, &all);
+    }
+    all.Encode(new_value);
+    return true;
+  }
 
  protected:
   void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
@@ -222,10 +272,64 @@ class OwnOperator final : public FoldOperator {
   }
 
  private:
+  void AddSet(const rocksdb::Slice& value, OwnSetUnion* all) const {
+    if (!all->Add(View(value))) counters_->damaged.fetch_add(1, std::memory_order_relaxed);
+  }
+
   const std::shared_ptr<Counters> counters_;
 };
 
+// Whole values alone: without the operand that counts, an older one would.
+class EndedSetsFilter final : public rocksdb::CompactionFilter {
+ public:
+  explicit EndedSetsFilter(int64_t ended_by_ms) : ended_by_ms_(ended_by_ms) {}
+
+  const char* Name() const override { return kExpiryFilterName; }
+
+  Decision FilterV2(int, const rocksdb::Slice& key, ValueType type, const rocksdb::Slice& existing,
+                    std::string*, std::string*) const override {
+    StoredOwnSet set;
+    const bool ended = type == ValueType::kValue && IsOwnSetKey(View(key)) &&
+                       set.Parse(View(existing)) && set.damage.empty() && set.said &&
+                       set.ends_ms() <= ended_by_ms_;
+    return ended ? Decision::kRemove : Decision::kKeep;
+  }
+
+ private:
+  const int64_t ended_by_ms_;
+};
+
+class EndedSetsFilterFactory final : public rocksdb::CompactionFilterFactory {
+ public:
+  explicit EndedSetsFilterFactory(std::shared_ptr<const OwnRules> rules)
+      : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return kExpiryFilterName; }
+
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override {
+    const int64_t by_ms = rules_->ended_by_ms.load(std::memory_order_relaxed);
+    if (by_ms == std::numeric_limits<int64_t>::min()) return nullptr;
+    return std::make_unique<EndedSetsFilter>(by_ms);
+  }
+
+ private:
+  const std::shared_ptr<const OwnRules> rules_;
+};
+
 }  // namespace
+
+void CountRules::SetKinds(const std::vector<CountedKind>& kinds) {
+  const MutexLock lock(mutex_);
+  kinds_ = kinds.empty() ? nullptr : std::make_shared<const std::vector<CountedKind>>(kinds);
+  any_ = kinds_ != nullptr;
+}
+
+CountedKindsPtr CountRules::kinds() const {
+  if (!any_) return nullptr;
+  const MutexLock lock(mutex_);
+  return kinds_;
+}
 
 void SetImpressionRules(const Policy& policy, ImpressionRules* rules) {
   rules->limit = policy.impressions;
@@ -246,6 +350,11 @@ std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
 std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
     std::shared_ptr<const CountRules> rules) {
   return std::make_shared<ExpiryFilterFactory<CountList, CountRules>>(std::move(rules));
+}
+
+std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
+    std::shared_ptr<const OwnRules> rules) {
+  return std::make_shared<EndedSetsFilterFactory>(std::move(rules));
 }
 
 std::shared_ptr<rocksdb::MergeOperator> NewCountsOperator(std::shared_ptr<const CountRules> rules) {

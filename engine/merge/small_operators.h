@@ -13,6 +13,7 @@
 #include <rocksdb/merge_operator.h>
 
 #include "base/counters.h"
+#include "base/sync.h"
 #include "merge/operands_merged.h"
 #include "seendb/policy.h"
 
@@ -36,11 +37,30 @@ struct ImpressionRules {
   std::shared_ptr<Counters> counters;  ///< never null
 };
 
-/// Rules of a collection's counts operator.
-struct CountRules {
-  /// See ImpressionRules.
+/// For how long a collection counts by which kinds of groups; null: by all as long as ever.
+using CountedKindsPtr = std::shared_ptr<const std::vector<CountedKind>>;
+
+/// Rules of a collection's counts operator. Threads: any.
+class CountRules {
+ public:
+  /// See ImpressionRules: by the longest time that any kind counts.
   std::atomic<int64_t> forget_before_ms{std::numeric_limits<int64_t>::min()};
   std::shared_ptr<Counters> counters;  ///< never null
+
+  void SetKinds(const std::vector<CountedKind>& kinds);
+  /// Cost: a lock, where there are any.
+  CountedKindsPtr kinds() const;
+
+ private:
+  mutable Mutex mutex_{LockRank::kLeaf};
+  CountedKindsPtr kinds_ GUARDED_BY(mutex_);
+  std::atomic<bool> any_{false};
+};
+
+/// The rule of the compaction filter of the family own.
+struct OwnRules {
+  /// Sets that ended up to then go. The least number: none does.
+  std::atomic<int64_t> ended_by_ms{std::numeric_limits<int64_t>::min()};
 };
 
 /// Makes them those of a policy, for its impressions, or for its exposures. All exposures stay
@@ -59,6 +79,10 @@ std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
 std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
     std::shared_ptr<const CountRules> rules);
 
+/// The same of users' own sets that have ended.
+std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
+    std::shared_ptr<const OwnRules> rules);
+
 /// Union of a user's counted events (counts_codec.h).
 std::shared_ptr<rocksdb::MergeOperator> NewCountsOperator(std::shared_ptr<const CountRules> rules);
 
@@ -68,7 +92,7 @@ std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<Count
 /// Union of user records (user_codec.h).
 std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<Counters> counters);
 
-/// Union of a user's marks (marks_codec.h).
+/// Union of a user's marks (marks_codec.h), and of what was said of a set (own_set_codec.h).
 std::shared_ptr<rocksdb::MergeOperator> NewOwnOperator(std::shared_ptr<Counters> counters);
 
 }  // namespace seendb

@@ -6,6 +6,7 @@
 
 #include <rocksdb/write_batch.h>
 
+#include "base/return_if_failed.h"
 #include "recovery/beside.h"
 #include "store/copy_file.h"
 #include "store/status.h"
@@ -134,8 +135,7 @@ Status RebuildBeside(rocksdb::Env* env, const std::string& from, const std::stri
   std::string source = from;
   if (!findings.opens) {
     source = into + kScratch;
-    Status status = Reassemble(env, from, source, findings, *rows);
-    if (!status.ok()) return status;
+    RETURN_IF_FAILED(Reassemble(env, from, source, findings, *rows));
   }
   uint64_t left_out = 0;
   Status newer;
@@ -151,6 +151,7 @@ Status RebuildBeside(rocksdb::Env* env, const std::string& from, const std::stri
       env, source, *rows,
       [&](size_t family, std::string_view key, std::string_view value) {
         if (const auto fault = rows->Take(family, key, value)) return leave_out(*fault);
+        if (!rows->survives_loss(family, key)) return;
         writer.Put(family, key, value);
         ++outcome->rows;
       },

@@ -8,6 +8,7 @@
 #include <rocksdb/file_checksum.h>
 #include <rocksdb/sst_file_reader.h>
 
+#include "base/return_if_failed.h"
 #include "format/bytes.h"
 #include "store/database_options.h"
 #include "store/files.h"
@@ -86,14 +87,12 @@ class ShardChecker {
     CheckOptions();
     CheckIdentityFile();
     ShardLogs logs_before;
-    const Status read = ReadLogs(env_, path_, &logs_before);
-    if (!read.ok()) return read;
+    RETURN_IF_FAILED(ReadLogs(env_, path_, &logs_before));
     // RocksDB would end the process.
     const bool repeats = !RepeatsText(logs_before).empty();
     if (!found_.manifest.empty() && !repeats) OpenLeniently();
     CheckTables();
-    const Status logs = CheckLogs();
-    if (!logs.ok()) return logs;
+    RETURN_IF_FAILED(CheckLogs());
     return std::move(found_);
   }
 
@@ -282,8 +281,7 @@ class ShardChecker {
   }
 
   Status CheckLogs() {
-    const Status read = ReadLogs(env_, path_, &logs_);
-    if (!read.ok()) return read;
+    RETURN_IF_FAILED(ReadLogs(env_, path_, &logs_));
     std::vector<uint64_t> named;
     for (const LogShortage& log : ShortagesOf(logs_)) {
       named.push_back(log.number);

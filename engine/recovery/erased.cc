@@ -3,9 +3,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/return_if_failed.h"
 #include "format/day_key.h"
 #include "format/user_codec.h"
 #include "store/history_rows.h"
+#include "store/own_set_rows.h"
 #include "store/status.h"
 #include "tables/table_set.h"
 
@@ -50,12 +52,15 @@ class Eraser {
       const Forgotten gone = GoneOf(record, of);
       if (gone.seq == 0) continue;
       if (replayed != nullptr && gone.seq <= GoneOf(*replayed, of).seq) continue;
-      const Status status = of.kind->written_after != nullptr || of.kind->said_after != nullptr
-                                ? EraseEarlier(user, gone, *of.kind, family)
-                            : of.kind->erase == Table::Erase::kRecord
-                                ? EraseDays(user, gone, family)
-                                : EraseBucket(user, gone, of, family);
-      if (!status.ok()) return status;
+      RETURN_IF_FAILED(of.kind->written_after != nullptr || of.kind->said_after != nullptr
+                           ? EraseEarlier(user, gone, *of.kind, family)
+                       : of.kind->erase == Table::Erase::kRecord
+                           ? EraseDays(user, gone, family)
+                           : EraseBucket(user, gone, of, family));
+      if (!of.Is(kOwnTable)) continue;
+      const rocksdb::Status sets =
+          DeleteOwnSetsUpTo(gone.at_ms, user, shard_->db(), family, shard_->batch());
+      if (!sets.ok()) return FromRocks(sets, "repair");
     }
     return {};
   }
@@ -149,8 +154,7 @@ Status ForgetErased(const std::map<std::string, Policy>& policies, const Replaye
     const UserRecord erasures = ErasuresOf(record);
     if (erasures == UserRecord()) continue;  // nearly all: pauses, active days
     const std::string user = it->key().ToString();
-    const Status status = eraser.Erase(user, erasures, replayed.Find(user));
-    if (!status.ok()) return status;
+    RETURN_IF_FAILED(eraser.Erase(user, erasures, replayed.Find(user)));
   }
   return shard->Flush();
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "recovery/former.h"
 #include "seams.h"
 #include "seendb/repair.h"
@@ -182,8 +183,7 @@ Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root, b
   if (!has_identity && found.shards.empty()) {
     return Status::NotFound("there is no database in " + root);
   }
-  const Status checked = CheckIdentity(env, root, &found);
-  if (!checked.ok()) return checked;
+  RETURN_IF_FAILED(CheckIdentity(env, root, &found));
   found.files = has_identity ? 1 : 0;
   if (found.identity_damage) found.damages.push_back(*found.identity_damage);
   CheckCollections(env, root, &found);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/return_if_failed.h"
 #include "store/copy_file.h"
 #include "store/status.h"
 
@@ -28,13 +29,11 @@ Result<std::string> KeptFiles::Folder(const std::string& below) {
     }
     if (dry_run_) return folder_ + below;
     for (const std::string& folder : {std::string("damaged"), folder_}) {
-      const Status made = MakeFolder(env_, In(folder));
-      if (!made.ok()) return made;
+      RETURN_IF_FAILED(MakeFolder(env_, In(folder)));
     }
   }
   if (!below.empty() && !dry_run_) {
-    const Status made = MakeFolder(env_, In(folder_ + below));
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(MakeFolder(env_, In(folder_ + below)));
   }
   return folder_ + below;
 }
@@ -52,13 +51,11 @@ Result<std::string> KeptFiles::Keep(const std::string& file, bool move) {
     uint64_t bytes = 0;
     status = env_->GetFileSize(In(file), &bytes);
     if (status.ok()) {
-      const Status copied = CopyFile(env_, In(file), In(kept), bytes);
-      if (!copied.ok()) return copied;
+      RETURN_IF_FAILED(CopyFile(env_, In(file), In(kept), bytes));
     }
   }
   if (!status.ok()) return FromRocks(status, "keep " + In(file));
-  const Status synced = SyncFolder(env_, In(*folder));
-  if (!synced.ok()) return synced;
+  RETURN_IF_FAILED(SyncFolder(env_, In(*folder)));
   return kept;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "format/bytes.h"
 #include "recovery/erased.h"
 #include "recovery/losses.h"
@@ -125,8 +126,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 
   Status ReadTables() {
     for (const Table& table : Tables()) {
-      const Status status = ReadTable(table);
-      if (!status.ok()) return status;
+      RETURN_IF_FAILED(ReadTable(table));
     }
     return shard_.Flush();
   }
@@ -218,8 +218,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       std::string stored;
       const std::string key = kCollectionPrefix + name;
       if (shard_.db()->Get({}, shard_.meta(), key, &stored).ok()) continue;
-      const Status put = shard_.PutMeta(key, json);
-      if (!put.ok()) return put;
+      RETURN_IF_FAILED(shard_.PutMeta(key, json));
     }
     Status status = shard_.Flush();
     const std::unique_ptr<rocksdb::Iterator> it(shard_.db()->NewIterator({}));
@@ -250,8 +249,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       }
       if (making.deleting || making.number >= number) continue;
       making.number = number;
-      const Status put = shard_.PutMeta(MadeKey(name), making.ToJson());
-      if (!put.ok()) return put;
+      RETURN_IF_FAILED(shard_.PutMeta(MadeKey(name), making.ToJson()));
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/return_if_failed.h"
 #include "store/copy_file.h"
 #include "store/database_options.h"
 #include "store/real_disk.h"
@@ -106,8 +107,7 @@ void RebuiltShard::TakeMeta(const rocksdb::Slice& key, const rocksdb::Slice& val
 
 Status RebuiltShard::WriteTaken(int64_t now_ms) {
   for (const auto& [key, value] : taken_.Rows(now_ms)) {
-    const Status put = PutMeta(key, value);
-    if (!put.ok()) return put;
+    RETURN_IF_FAILED(PutMeta(key, value));
   }
   return Flush();
 }

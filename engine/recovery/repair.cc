@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/return_if_failed.h"
 #include "recovery/files.h"
 #include "recovery/former.h"
 #include "recovery/kept.h"
@@ -92,10 +93,9 @@ class Repairer {
       const Result<PathKind> kind = KindOfPath(env_, In(name));
       if (!kind.ok()) return kind.status();
       const MarkedFolder begun{In(name), ready ? kRebuilt : kRebuilding};
-      const Status status = ready && *kind == PathKind::kFolder && !env_->FileExists(In(place)).ok()
-                                ? PutInPlace(name, place)
-                                : begun.RemoveLeftover(env_);
-      if (!status.ok()) return status;
+      RETURN_IF_FAILED(ready && *kind == PathKind::kFolder && !env_->FileExists(In(place)).ok()
+                           ? PutInPlace(name, place)
+                           : begun.RemoveLeftover(env_));
     }
     return {};
   }
@@ -106,8 +106,7 @@ class Repairer {
   Status RepairOnce(const DatabaseFindings& found) {
     for (const auto& [folder, findings] : found.stores) {
       if (findings.damages.empty()) continue;
-      const Status made = RepairStore(env_, root_, folder, findings, &kept_, &report_);
-      if (!made.ok()) return made;
+      RETURN_IF_FAILED(RepairStore(env_, root_, folder, findings, &kept_, &report_));
     }
     const bool others = std::ranges::any_of(found.damages, [](const FileDamage& damage) {
       return !IsStoreFolder(damage.file.substr(0, damage.file.find('/')));
@@ -211,8 +210,7 @@ class Repairer {
           done.kept_as = *kept;
         }
         if (options_.dry_run) continue;
-        const Status written = ReplaceFile(env_, In(named.file), findings.manifest + "\n", true);
-        if (!written.ok()) return written;
+        RETURN_IF_FAILED(ReplaceFile(env_, In(named.file), findings.manifest + "\n", true));
       }
     }
     return {};
@@ -221,8 +219,7 @@ class Repairer {
   // ---- A shard ----
 
   Status RepairShard(const DatabaseFindings& found, uint32_t shard, const ShardFindings& findings) {
-    const Status renewed = RenewIdentity(*found.identity);
-    if (!renewed.ok()) return renewed;
+    RETURN_IF_FAILED(RenewIdentity(*found.identity));
     if (HasRecordsAgain(findings)) return EndRepeats(shard, findings);
     const bool in_place =
         findings.opens && std::none_of(findings.damages.begin(), findings.damages.end(), IsTable);
@@ -266,18 +263,15 @@ class Repairer {
                                kForgottenWithLog);
       // Before a log is changed: whoever comes after a kill must mark the loss.
       if (!options_.dry_run) {
-        const Status noted = ReplaceFile(env_, In(note), loss, true);
-        if (!noted.ok()) return noted;
+        RETURN_IF_FAILED(ReplaceFile(env_, In(note), loss, true));
       }
     }
     for (FileDamage damage : findings.damages) {
       damage.file = ShardFile(shard, damage.file);
-      const Status status = IsLog(damage) ? RepairLog(damage, findings) : RenewFile(damage);
-      if (!status.ok()) return status;
+      RETURN_IF_FAILED(IsLog(damage) ? RepairLog(damage, findings) : RenewFile(damage));
     }
     if (options_.dry_run) return {};
-    const Status opened = OpenShard(identity, shard, loss);
-    if (!opened.ok()) return opened;
+    RETURN_IF_FAILED(OpenShard(identity, shard, loss));
     const rocksdb::Status removed = env_->DeleteFile(In(note));
     if (!removed.ok() && env_->FileExists(In(note)).ok())
       return FromRocks(removed, "remove " + note);
@@ -313,8 +307,7 @@ class Repairer {
     done.action = "written anew of the records that can be read; the loss is marked";
     if (options_.dry_run) return {};
     const std::string fresh = In(damage.file) + ".tmp";
-    const Status written = RewriteLog(env_, In(damage.file), fresh, damage.detail == kRecordsAgain);
-    if (!written.ok()) return written;
+    RETURN_IF_FAILED(RewriteLog(env_, In(damage.file), fresh, damage.detail == kRecordsAgain));
     return FromRocks(env_->RenameFile(fresh, In(damage.file)), "replace " + In(damage.file));
   }
 
@@ -419,18 +412,15 @@ class Repairer {
     if (!store.ok()) return store.status();
     if (!loss.empty()) {
       uint64_t users = 0;
-      const Status repeated = (*store)->RepeatErasures(&users);
-      if (!repeated.ok()) return repeated;
+      RETURN_IF_FAILED((*store)->RepeatErasures(&users));
       if (users > 0) {
         report_.notes.push_back(ShardFile(shard) +
                                 ": what erasures and cleared filters had taken of " +
                                 std::to_string(users) + " users was there: deleted again");
       }
-      const Status marked = (*store)->MarkLogLost(loss + kForgottenWithLog);
-      if (!marked.ok()) return marked;
+      RETURN_IF_FAILED((*store)->MarkLogLost(loss + kForgottenWithLog));
       // Logs with a gap between them are let go.
-      const Status flushed = (*store)->FlushAll();
-      if (!flushed.ok()) return flushed;
+      RETURN_IF_FAILED((*store)->tables().FlushAll());
     }
     return (*store)->SyncWal();
   }

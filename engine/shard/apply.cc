@@ -4,6 +4,7 @@
 #include <cassert>
 #include <string>
 
+#include "base/return_if_failed.h"
 #include "format/history_journal.h"
 #include "format/journal_codec.h"
 #include "store/status.h"
@@ -36,7 +37,7 @@ Status CheckGoesOn(const IngestBatch& batch, Sources& sources, uint32_t shard)
 // Adds the journal records of what is to be staged.
 rocksdb::Status AddJournal(ShardParts& shard, std::string_view collection, const RingPlays& plays,
                            const SlotPin& pin, rocksdb::WriteBatch* batch) {
-  const std::shared_ptr<Family> journal = shard.store->ring_family(pin.position());
+  const std::shared_ptr<Family> journal = shard.store->database().ring_family(pin.position());
   rocksdb::Status status;
   const auto put = [&](std::string_view record) {
     status = batch->Put(journal->get(), SequenceKey(shard.NextSequence()),
@@ -147,8 +148,7 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const LoadedRecord
     REQUIRES_SHARED(shard.apply_lock) {
   const LogPart& log = *write.log;
   const MutexLock lock(shard.sources.mutex());
-  const Status goes_on = CheckGoesOn(log.batch, shard.sources, shard.store->shard());
-  if (!goes_on.ok()) return goes_on;
+  RETURN_IF_FAILED(CheckGoesOn(log.batch, shard.sources, shard.store->shard()));
   LogChange change{
       SourceChange(log.batch, &shard.sources, StepsOfShard{shard.store->shard(), log.shards})};
   const auto repeated = [&](const ShardEvent& event) {
@@ -185,8 +185,7 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const LoadedRecord
 
 Status CheckLog(ShardParts& shard, const IngestBatch& batch) {
   shard.use.AssertHeldShared();
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   if (shard.recovering) return Status::Busy("a shard comes back from a failure of its disk");
   const MutexLock lock(shard.sources.mutex());
   return CheckGoesOn(batch, shard.sources, shard.store->shard());
@@ -195,8 +194,7 @@ Status CheckLog(ShardParts& shard, const IngestBatch& batch) {
 Status Apply(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
              RecordResult* result) {
   shard.use.AssertHeldShared();
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   if (write.log != nullptr && shard.recovering) {
     return Status::Busy("a shard comes back from a failure of its disk");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counted_kinds.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -76,7 +77,8 @@ ShardBatch::ShardBatch(ShardParts* shard, const LoadedRecords* known,
       staged_(given.MayStage(policy)),
       history_(given.fact == Fact::kPlayed && policy.history.enabled),
       plays_(PlaysOfThread()),
-      watched_(WatchedOfThread()) {
+      watched_(WatchedOfThread()),
+      counts_items_(ItemsCountedFor(policy.counts) > 0) {
   if (given.fact == Fact::kServed && policy.impressions > 0) {
     list_family_ = family->impressions.get();
     list_limit_ = policy.impressions;
@@ -176,10 +178,12 @@ void ShardBatch::FlushList() {
 
 // By the time that the caller gave, so that a repeat is the same event.
 void ShardBatch::CountGroups(const ShardEvent& event) {
-  for (const std::string_view group : given_.GroupsOf(event)) {
-    counts_.entries.push_back({group, event.at_ms, static_cast<CountedFact>(given_.fact),
+  const auto count = [&](std::string_view key) {
+    counts_.entries.push_back({key, event.at_ms, static_cast<CountedFact>(given_.fact),
                                event.play.item, given_.SurfaceOf(event)});
-  }
+  };
+  for (const std::string_view group : given_.GroupsOf(event)) count(group);
+  if (counts_items_) count(item_keys_.emplace_back(ItemKey(given_.ItemOf(event))));
 }
 
 void ShardBatch::FlushCounts() {
@@ -187,6 +191,7 @@ void ShardBatch::FlushCounts() {
   counts_.Normalize();
   counts_.Encode(&counted_.emplace_back(user_, std::string()).second);
   counts_.entries.clear();
+  item_keys_.clear();
 }
 
 Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change,

@@ -144,6 +144,8 @@ class ShardBatch {
   std::deque<std::string> decimal_ids_;  // that the list points to
   std::vector<std::pair<std::string_view, std::string>> lists_;
   CountList counts_;  // of that user
+  const bool counts_items_;
+  std::deque<std::string> item_keys_;  // that the counts point to
   std::vector<std::pair<std::string_view, std::string>> counted_;
   std::map<std::string, UserRecord, std::less<>> ended_;  // overrides, by user
   uint64_t accepted_ = 0, outside_window_ = 0, paused_ = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 
 namespace seendb {
 namespace {
@@ -25,9 +26,10 @@ constexpr std::chrono::milliseconds kLongestRest{20};
 // lets the writes that waited go first.
 class FamilyPacer {
  public:
-  explicit FamilyPacer(const ShardStore& store) : store_(store), families_(store.family_count()) {}
+  explicit FamilyPacer(const ShardStore& store)
+      : store_(store), families_(store.database().family_count()) {}
   void Rest() {
-    const uint32_t families = store_.family_count();
+    const uint32_t families = store_.database().family_count();
     if (std::exchange(families_, families) != families) {
       std::this_thread::sleep_for(std::min<Steady::duration>(Steady::now() - begin_, kLongestRest));
     }
@@ -70,9 +72,9 @@ void NoteSeal(const ShardParts& shard, const std::string& collection, Bucket* bu
 template <typename OneBucket>
 Status NoteGone(const ShardParts& shard, const std::string& collection, const OneBucket& newest) {
   if constexpr (std::is_same_v<OneBucket, Bucket>) {
-    return shard.store->NoteFiltersGone(collection, newest.index);
+    return shard.store->tables().NoteFiltersGone(collection, newest.index);
   } else {
-    return shard.store->NoteHistoryGone(collection, newest.end_ms - 1);
+    return shard.store->tables().NoteHistoryGone(collection, newest.end_ms - 1);
   }
 }
 
@@ -87,8 +89,7 @@ Status DropWhere(ShardParts& shard, const Collection& collection,
   if (family == nullptr) return {};
   const int64_t oldest = oldest_kept(collection.policy);
   if ((family->*buckets).empty() || (family->*buckets).rbegin()->first >= oldest) return {};
-  Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   const auto newest = (family->*buckets).lower_bound(oldest - 1);
   Status noted = NoteGone(shard, name, *newest->second);
   if (!noted.ok()) return noted;
@@ -99,23 +100,24 @@ Status DropWhere(ShardParts& shard, const Collection& collection,
     const std::shared_ptr<const FamilySet> families = shard.store->families();
     const CollectionFamilies* const known = families->Find(name);
     if (known == nullptr) return {};
-    expired = shard.store->Unpublish(buckets, name, std::min(oldest, oldest_kept(known->policy)));
+    expired = shard.store->tables().Unpublish(buckets, name,
+                                              std::min(oldest, oldest_kept(known->policy)));
   }
   SEENDB_PAUSE_POINT("drop: unpublished");
   for (const auto& bucket : expired) {  // one may have been made since
     noted = NoteGone(shard, name, *bucket);
     if (noted.ok()) continue;
-    shard.store->AbandonDrop(name, expired);
+    shard.store->tables().AbandonDrop(name, expired);
     return noted;
   }
   Status dropped;
   FamilyPacer pacer(*shard.store);
   for (const auto& bucket : expired) {
-    dropped = shard.store->Drop(name, {bucket});
+    dropped = shard.store->tables().Drop(name, {bucket});
     if (!dropped.ok()) break;
     pacer.Rest();
   }
-  if (!dropped.ok()) shard.store->AbandonDrop(name, expired);
+  if (!dropped.ok()) shard.store->tables().AbandonDrop(name, expired);
   if constexpr (std::is_same_v<OneBucket, Bucket>) {  // history's have no seals, nor a count
     for (const auto& bucket : expired) shard.store->problems().Clear(SealProblem(name, *bucket));
     if (dropped.ok()) {
@@ -141,12 +143,10 @@ Status MakeBuckets(const ShardParts& shard, const Collection& collection,
   if (shard.store->families()->Find(collection.name) == nullptr) return {};  // deleted meanwhile
   FamilyPacer pacer(*shard.store);
   for (const int64_t index : wanted) {
-    Status made = shard.store->EnsureBucket(collection.name, index).status();
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(shard.store->tables().EnsureBucket(collection.name, index).status());
     if (!at_once) pacer.Rest();
     if (!collection.policy.history.enabled) continue;
-    made = shard.store->EnsureHistoryBucket(collection.name, index).status();
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(shard.store->tables().EnsureHistoryBucket(collection.name, index).status());
     if (!at_once) pacer.Rest();
   }
   return {};
@@ -160,7 +160,7 @@ Status SealBuckets(const ShardParts& shard, const Collection& collection,
   Status first;
   for (const auto& [index, bucket] : family->buckets) {
     if (!wanted(*bucket)) continue;
-    Status sealed = shard.store->Seal(collection.name, bucket);
+    Status sealed = shard.store->tables().Seal(collection.name, bucket);
     NoteSeal(shard, collection.name, bucket.get(), sealed);
     if (first.ok()) first = std::move(sealed);
   }

@@ -28,7 +28,7 @@ Status ReadCounts(const ShardParts& shard, const Collection& collection, const s
   if (!list.Parse(value.ToStringView()))
     return Status::Corruption("the user's counts can't be read");
   page->degraded = page->degraded || !list.damage.empty();
-  page->groups = Counted(list).Groups(request, now_ms, &page->more);
+  page->groups = Counted(list, collection.policy.counts).Groups(request, now_ms, &page->more);
   return {};
 }
 

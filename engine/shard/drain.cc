@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "filter/sort.h"
 #include "format/filter_codec.h"
 #include "shard/drain_history.h"
@@ -94,10 +95,10 @@ Status WriteMerges(ShardParts& shard, const Staging& staging, int64_t as_of_ms)
         expired = collection == nullptr ||
                   entry.bucket < OldestDrained(collection->policy, shard.clock->Look());
         if (expired) {
-          const Status noted = shard.store->NoteFiltersGone(name, entry.bucket);
-          if (!noted.ok()) return noted;
+          RETURN_IF_FAILED(shard.store->tables().NoteFiltersGone(name, entry.bucket));
         } else {
-          Result<std::shared_ptr<Bucket>> found = shard.store->EnsureBucket(name, entry.bucket);
+          Result<std::shared_ptr<Bucket>> found =
+              shard.store->tables().EnsureBucket(name, entry.bucket);
           if (!found.ok()) return found.status();
           bucket = *found;
         }
@@ -137,7 +138,7 @@ Status DrainSlot(ShardParts& shard, const SlotContents& slot) REQUIRES(shard.dra
   if (status.ok()) status = DrainHistory(shard, *slot.history);
   SEENDB_PAUSE_POINT("drain: merged");
   if (status.ok()) status = shard.store->SyncWal();
-  if (status.ok()) status = shard.store->ResetRingFamily(slot.position);
+  if (status.ok()) status = shard.store->tables().ResetRingFamily(slot.position);
   return status;
 }
 
@@ -157,8 +158,7 @@ Status DrainClosed(ShardParts& shard, size_t most) {
   const MutexLock one(shard.drain_mutex);
   for (size_t drained_slots = 0; drained_slots < most; ++drained_slots) {
     if (shard.ring.ClosedSlots() == 0) return {};
-    const Status writable = shard.store->CheckWritable();
-    if (!writable.ok()) return writable;
+    RETURN_IF_FAILED(shard.store->CheckWritable());
     const std::optional<SlotContents> slot = shard.ring.BeginDrain(kLongestPin);
     if (!slot) {
       return Status::Busy("plays are still being written into the slot that is to be drained");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "shard/drain.h"
 #include "shard/verdict.h"
 #include "store/status.h"
@@ -44,7 +45,8 @@ Status MergeEarlier(ShardStore& store, const Target& to, const std::string& key,
   while (earlier.at_ms != kNoTimeMs) {
     const int64_t index = BucketIndexOf(to.collection->policy, earlier.at_ms);
     if (index < to.oldest) return {};  // all that is left has expired
-    const Result<std::shared_ptr<HistoryBucket>> bucket = store.EnsureHistoryBucket(to.name, index);
+    const Result<std::shared_ptr<HistoryBucket>> bucket =
+        store.tables().EnsureHistoryBucket(to.name, index);
     if (!bucket.ok()) return bucket.status();
     const HistoryState before = earlier.TakeWordsBefore((*bucket)->begin_ms);
     EncodeHistory(earlier, &value);
@@ -98,12 +100,11 @@ Status DrainSome(ShardParts& shard, const Entries& entries, const LoadedRecords&
       const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);
       if (index < to.oldest) {
         const int64_t end_ms = BucketBeginMs(to.collection->policy, index + 1);
-        const Status noted = shard.store->NoteHistoryGone(to.name, end_ms - 1);
-        if (!noted.ok()) return noted;
+        RETURN_IF_FAILED(shard.store->tables().NoteHistoryGone(to.name, end_ms - 1));
         continue;
       }
       Result<std::shared_ptr<HistoryBucket>> found =
-          shard.store->EnsureHistoryBucket(to.name, index);
+          shard.store->tables().EnsureHistoryBucket(to.name, index);
       if (!found.ok()) return found.status();
       to.bucket = *found;
     }
@@ -119,8 +120,7 @@ Status DrainSome(ShardParts& shard, const Entries& entries, const LoadedRecords&
                          TimelineKey(user->name, entry.at_ms, entry.item), {});
     }
     if (!status.ok()) return FromRocks(status, "drain history");
-    const Status put = MergeEarlier(*shard.store, to, key, earlier, &batch);
-    if (!put.ok()) return put;
+    RETURN_IF_FAILED(MergeEarlier(*shard.store, to, key, earlier, &batch));
     ++records;
     if (written.empty() || written.back().second != user) written.emplace_back(to.name, user);
   }

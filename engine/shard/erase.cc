@@ -4,12 +4,14 @@
 #include <memory>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "format/counts_codec.h"
 #include "format/impressions_codec.h"
 #include "shard/erasure.h"
 #include "shard/history_clear.h"
 #include "shard/history_reader.h"
 #include "shard/marks.h"
+#include "shard/own_sets.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -145,6 +147,7 @@ Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap
     at_ms = std::max(at_ms, NewestKnownMs(shard, *collection, user, asked_ms));
   }
   at_ms = std::max(at_ms, NewestSaidMs(shard, user, asked_ms));
+  at_ms = std::max(at_ms, NewestSetMs(shard, user, asked_ms + kMostAheadMs));
   Erasure done;
   Status erased = CommitErase(shard, user, at_ms, options.always || ReadsLog(shard), &done);
   if (erased.ok() && done.written) erased = EraseRows(shard, user, at_ms);
@@ -167,8 +170,7 @@ Status ResumeErasures(ShardParts& shard) {
   {
     const MutexLock lock(left.mutex);
     if (left.epoch != shard.store->epoch()) {
-      const Status listed = ListErasures(*shard.store, &left.users);
-      if (!listed.ok()) return listed;
+      RETURN_IF_FAILED(ListErasures(*shard.store, &left.users));
       left.epoch = shard.store->epoch();
     }
     const bool rests = shard.options.background && std::chrono::steady_clock::now() < left.next;

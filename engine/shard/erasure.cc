@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "format/day_key.h"
 #include "format/history_codec.h"
 #include "shard/held.h"
+#include "store/own_set_rows.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -76,12 +78,21 @@ void ForgetStaged(ShardParts& shard, const CollectionFamilies& collection, std::
   shard.ring.Forget(shard.names->Intern(collection.name, collection.making), user, history);
 }
 
+// Deletes the user's own sets.
+rocksdb::Status DeleteOwnSets(const ShardStore& store, const FamilySet& families,
+                              std::string_view user, rocksdb::WriteBatch* batch) {
+  if (families.own == nullptr) return {};
+  return ForEachOwnSet(user, store.db(), families.own->get(),
+                       [&](std::string_view key, std::string_view) {
+                         return batch->Delete(families.own->get(), {key.data(), key.size()});
+                       });
+}
+
 Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
                     const std::vector<LaterRow>& later, const std::vector<std::string>& damaged)
     REQUIRES(shard.apply_lock) {
   shard.apply_lock.AssertHeld();
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   UserRecord record;
   record.erased_seq = shard.NextSequence();
   record.erased_at_ms = at_ms;
@@ -104,6 +115,7 @@ Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
     });
   }
   if (status.ok() && families->own != nullptr) status = batch.Delete(families->own->get(), key);
+  if (status.ok()) status = DeleteOwnSets(*shard.store, *families, user, &batch);
   for (const LaterRow& row : later) {
     const int64_t index = row.bucket->index;
     if (families->FindBucket(&CollectionFamilies::history, row.collection, index) != row.bucket) {
@@ -136,8 +148,7 @@ Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
 
 Status CommitErase(ShardParts& shard, std::string_view user, int64_t at_ms, bool always,
                    Erasure* done) {
-  const Status readable = shard.store->CheckWritable();
-  if (!readable.ok()) return readable;  // there may be no tables to look into
+  RETURN_IF_FAILED(shard.store->CheckWritable());  // there may be no tables to look into
   std::vector<LaterRow> later;
   std::vector<std::string> damaged;  // journal records set aside that name the user
   done->known = false;
@@ -179,8 +190,7 @@ Status CommitErase(ShardParts& shard, std::string_view user, int64_t at_ms, bool
 
 Status CommitForget(ShardParts& shard, std::string_view user, int64_t at_ms, UserRecord* record) {
   shard.apply_lock.AssertHeld();
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const rocksdb::Slice key(user.data(), user.size());
   rocksdb::WriteBatch batch;

@@ -67,7 +67,7 @@ Status CheckSurfaces(std::span<const Given> given) {
   return {};
 }
 
-/// Which groups some event of a call has.
+/// Which groups some event of a call has. With `of` events are counted, and may be by their items.
 struct GroupsGiven {
   bool of = false, same_as = false;
 };

@@ -105,7 +105,7 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
     BeginJudging(count, &candidates);
   }
   const uint32_t elsewhere_verdict = AddSourcesElsewhere(read.elsewhere, &scratch);
-  const Counted counted(reader.counted());
+  const Counted counted(reader.counted(), collection.policy.counts);
   std::optional<PageCaps> caps;
   if (reader.capped_verdict() != 0) caps.emplace(request, counted, now.ms);
   const auto limit_page = [&](size_t begin, size_t end) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "format/day_key.h"
 #include "store/status.h"
 
@@ -18,8 +19,7 @@ Status PutWithoutMarks(ShardParts& shard, std::string_view collection,
                        const std::vector<std::string>& users, const LoadedRecords& loaded)
     REQUIRES(shard.apply_lock) {
   shard.apply_lock.AssertHeld();
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   rocksdb::WriteBatch batch;
   std::vector<std::pair<std::string, UserRecord>> records;
   std::string encoded;
@@ -87,8 +87,7 @@ Status ForgetDays(ShardParts& shard, std::string_view collection) {
     const rocksdb::Status taken = batch.Delete(shard.store->users(), it->key());
     if (!taken.ok()) return FromRocks(taken, "forget the active days of a collection");
     if (keys.size() < kForgetAtOnce) continue;
-    const Status written = write();
-    if (!written.ok()) return written;
+    RETURN_IF_FAILED(write());
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the active days");
   return write();

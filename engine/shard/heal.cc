@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "shard/buckets.h"
 #include "shard/drain.h"
 
@@ -24,27 +25,22 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     EXCLUDES(shard.use) {
   {
     const SharedLock::Exclusive alone(shard.use);
-    const Status reopened = reopen ? shard.store->Reopen(shard.clock->NowMs()) : Status();
-    if (!reopened.ok()) return reopened;
+    RETURN_IF_FAILED(reopen ? shard.store->Reopen(shard.clock->NowMs()) : Status());
     shard.store->problems().Clear(kSealProblem);  // its buckets are looked at anew
     shard.recovering = true;
     shard.traces.erasures.fetch_add(1);  // one that failed may be there
-    const Status known = shard.users.Load();
-    if (!known.ok()) return known;
+    RETURN_IF_FAILED(shard.users.Load());
     // Offsets that are no longer stored are forgotten: the plays they covered are to be read again.
-    Status settled = shard.sources.Settle(shard.store.get());
-    if (settled.ok()) settled = shard.sources.Load(shard.store.get());
-    if (settled.ok()) settled = shard.outbox.Load();
-    if (!settled.ok()) return settled;
+    RETURN_IF_FAILED(shard.sources.Settle(shard.store.get()));
+    RETURN_IF_FAILED(shard.sources.Load(shard.store.get()));
+    RETURN_IF_FAILED(shard.outbox.Load());
   }
   SEENDB_PAUSE_POINT("heal: opened anew");
   {
     const SharedLock::Shared inside(shard.use);
-    const Status flushed = shard.store->FlushAll();
-    if (!flushed.ok()) return flushed;
+    RETURN_IF_FAILED(shard.store->tables().FlushAll());
     shard.ring.Rotate();
-    const Status drained = DrainClosed(shard);
-    if (!drained.ok()) return drained;
+    RETURN_IF_FAILED(DrainClosed(shard));
   }
   const SharedLock::Exclusive alone(shard.use);
   shard.recovering = false;
@@ -54,11 +50,10 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
 Status HealShard(ShardParts& shard) REQUIRES(shard.healing.mutex) EXCLUDES(shard.use) {
   {
     const SharedLock::Shared inside(shard.use);
-    const Status room = shard.store->CheckRoom();
+    const Status room = shard.store->database().CheckRoom();
     shard.healing.lacks_room = !room.ok();
     if (!room.ok()) return room;
-    const Status tried = shard.store->TryDisk();
-    if (!tried.ok()) return tried;
+    RETURN_IF_FAILED(shard.store->database().TryDisk());
     shard.store->GiveUp();  // or a long seal would keep everybody waiting
   }
   return RecoverShard(shard, true);
@@ -67,7 +62,9 @@ Status HealShard(ShardParts& shard) REQUIRES(shard.healing.mutex) EXCLUDES(shard
 Health HealthOf(const ShardParts& shard) REQUIRES_SHARED(shard.use) {
   shard.use.AssertHeldShared();
   // One that gave up was to be closed, and serves on: its background work ends with an opening.
-  if (!shard.store->CheckWritable().ok() || shard.store->giving_up()) return Health::kStopped;
+  if (!shard.store->CheckWritable().ok() || shard.store->database().giving_up()) {
+    return Health::kStopped;
+  }
   return shard.recovering ? Health::kRecovering : Health::kSound;
 }
 

@@ -5,6 +5,7 @@
 
 #include "format/day_key.h"
 #include "format/history_codec.h"
+#include "format/own_set_codec.h"
 #include "tables/meta_keys.h"
 
 namespace seendb {
@@ -32,15 +33,11 @@ class TableLook {
   }
   /// The same of the keys that begin with the user, in a table of history.
   bool MayHaveRows(rocksdb::ColumnFamilyHandle* family, std::string_view user) {
-    const std::string end = HistoryPrefixEnd(user);
-    const rocksdb::Slice bound(end);
-    rocksdb::ReadOptions options = options_;
-    options.iterate_upper_bound = &bound;
-    const std::unique_ptr<rocksdb::Iterator> it(store_.db()->NewIterator(options, family));
-    it->Seek(HistoryPrefix(user));
-    if (it->Valid()) return true;
-    unknown_ = unknown_ || it->status().IsIncomplete();
-    return !it->status().ok() && !it->status().IsIncomplete();
+    return MayHaveFrom(HistoryPrefix(user), HistoryPrefixEnd(user), family);
+  }
+  /// The same of what the user said: marks, sets.
+  bool MayHaveOwn(rocksdb::ColumnFamilyHandle* family, std::string_view user) {
+    return MayHaveKey(family, user) || MayHaveFrom(OwnSetPrefix(user), OwnSetEnd(user), family);
   }
   bool MayHoldIn(const CollectionFamilies& collection, std::string_view user) {
     if (!collection.losses.empty()) return true;
@@ -62,6 +59,18 @@ class TableLook {
   }
 
  private:
+  bool MayHaveFrom(const std::string& begin, const std::string& end,
+                   rocksdb::ColumnFamilyHandle* family) {
+    const rocksdb::Slice bound(end);
+    rocksdb::ReadOptions options = options_;
+    options.iterate_upper_bound = &bound;
+    const std::unique_ptr<rocksdb::Iterator> it(store_.db()->NewIterator(options, family));
+    it->Seek(begin);
+    if (it->Valid()) return true;
+    unknown_ = unknown_ || it->status().IsIncomplete();
+    return !it->status().ok() && !it->status().IsIncomplete();
+  }
+
   const ShardStore& store_;
   const bool memory_only_;
   rocksdb::ReadOptions options_;
@@ -92,7 +101,7 @@ Result<bool> MayHold(const ShardParts& shard, std::string_view user, RecordTier 
   }
   if (look.MayHaveKey(store.users(), user)) return true;
   if (!families->own_losses.empty()) return true;
-  if (families->own != nullptr && look.MayHaveKey(families->own->get(), user)) return true;
+  if (families->own != nullptr && look.MayHaveOwn(families->own->get(), user)) return true;
   if (look.MayHaveKey(store.meta(), ErasingKey(user))) return true;
   if (look.unknown()) return Status(StatusCode::kIncomplete, "memory alone can't tell");
   if (tier != RecordTier::kDisk) return false;  // only openings set journal records aside

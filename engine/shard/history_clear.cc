@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "shard/erasure.h"
 #include "shard/history_reader.h"
 #include "store/status.h"
@@ -133,9 +134,10 @@ Status DeleteSomeRows(ShardParts& shard, const GoneRows& gone, int64_t index, bo
   };
   FoundRows found;
   for (int looks = 1;; ++looks) {
-    const Status writable = shard.store->CheckWritable();
-    if (!writable.ok()) return writable;
-    if (shard.store->giving_up()) return Status::Unavailable("the shard is being closed");
+    RETURN_IF_FAILED(shard.store->CheckWritable());
+    if (shard.store->database().giving_up()) {
+      return Status::Unavailable("the shard is being closed");
+    }
     const std::shared_ptr<HistoryBucket> bucket = find_bucket();
     if (bucket == nullptr) {  // dropped since
       from->clear();
@@ -173,13 +175,11 @@ Status ClearHistory(ShardParts& shard, const std::string& user,
       filter ? ForgetAndClear(shard, wanted, user, at_ms) : MarkCleared(shard, wanted, user, at_ms);
   if (!record.ok()) return record.status();
   // Nobody waits for the disk but the caller.
-  const Status synced = shard.store->SyncWal();
-  if (!synced.ok()) return synced;
+  RETURN_IF_FAILED(shard.store->SyncWal());
   shard.counters->history_cleared.fetch_add(record->marks.size(), std::memory_order_relaxed);
   SEENDB_PAUSE_POINT("clear: marked");
   for (const auto& [collection, marks] : record->marks) {
-    const Status gone = DeleteHistoryRows(shard, {collection, user, marks.cleared_at_ms});
-    if (!gone.ok()) return gone;
+    RETURN_IF_FAILED(DeleteHistoryRows(shard, {collection, user, marks.cleared_at_ms}));
   }
   return {};
 }
@@ -201,8 +201,7 @@ Status DeleteHistoryRows(ShardParts& shard, const GoneRows& gone) {
       std::string from =
           timeline ? TimelineKey(gone.user, gone.up_to_ms, {}) : HistoryPrefix(gone.user);
       while (!from.empty()) {
-        const Status status = DeleteSomeRows(shard, gone, index, timeline, &from);
-        if (!status.ok()) return status;
+        RETURN_IF_FAILED(DeleteSomeRows(shard, gone, index, timeline, &from));
       }
     }
   }

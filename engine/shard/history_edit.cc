@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "shard/history_reader.h"
 #include "store/status.h"
 
@@ -30,8 +31,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
                       const ToDelete& named, std::optional<int64_t> given_ms, int64_t oldest_ms,
                       const LoadedRecords& known) REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
-  const Status takes = shard.store->CheckWritable();
-  if (!takes.ok()) return takes;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   const int64_t asked_ms = given_ms.value_or(shard.clock->NowMs());
   const std::span<const IdRef> items = named.items;
   std::vector<std::string> texts;
@@ -61,7 +61,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
     }
     const int64_t at_ms = CoverOf(reader, found[i], known_ms, asked_ms);
     const Result<std::shared_ptr<HistoryBucket>> bucket =
-        shard.store->EnsureHistoryBucket(of.name, BucketIndexOf(of.policy, at_ms));
+        shard.store->tables().EnsureHistoryBucket(of.name, BucketIndexOf(of.policy, at_ms));
     if (!bucket.ok()) return bucket.status();
     EncodeHistory(DeletionAt(at_ms), &value);
     const rocksdb::Status merged =
@@ -106,8 +106,7 @@ Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user, int
   for (const auto& [name, of] : collections) {
     const int64_t newest_ms = NewestAheadMs(shard, *of, user, now_ms);
     if (newest_ms == kNeverMs) continue;
-    const Status noted = shard.store->NoteHistoryGone(name, newest_ms);
-    if (!noted.ok()) return noted;
+    RETURN_IF_FAILED(shard.store->tables().NoteHistoryGone(name, newest_ms));
   }
   return {};
 }
@@ -149,7 +148,7 @@ Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& u
   // Mostly the bucket that is needed: made here, so that no family is made under the exclusive
   // lock.
   const int64_t current = BucketIndexOf(of.policy, at_ms.value_or(shard.clock->NowMs()));
-  Status deleted = shard.store->EnsureHistoryBucket(of.name, current).status();
+  Status deleted = shard.store->tables().EnsureHistoryBucket(of.name, current).status();
   if (!deleted.ok()) return deleted;
   const auto write = [&](const LoadedRecords& known) {
     shard.apply_lock.AssertHeldShared();
@@ -207,8 +206,7 @@ Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
 
 Result<Recording> GetRecording(const ShardParts& shard, const std::string& user) {
   UserRecordPtr known;
-  Status found = shard.users.Find(user, RecordTier::kDisk, &known);
-  if (!found.ok()) return found;
+  RETURN_IF_FAILED(shard.users.Find(user, RecordTier::kDisk, &known));
   if (known == nullptr) return Recording{};
   if (known->damaged) return Status::Corruption("the user's settings can't be read");
   if (known->toggles.empty()) return Recording{};

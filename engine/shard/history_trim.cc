@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "shard/history_clear.h"
 #include "shard/history_reader.h"
 #include "store/status.h"
@@ -93,7 +94,7 @@ Result<std::vector<std::string>> CrowdedAmong(std::vector<std::string> users,
   RowCounter rows(store, family);
   std::vector<std::string> crowded;
   for (std::string& user : users) {
-    if (store.giving_up()) return Status::Unavailable("the shard is being closed");
+    if (store.database().giving_up()) return Status::Unavailable("the shard is being closed");
     const Result<uint64_t> count = rows.Count(user, most);
     if (!count.ok()) return count.status();
     if (*count > most) crowded.push_back(std::move(user));
@@ -110,7 +111,7 @@ Result<std::vector<std::string>> CrowdedUsers(const ShardStore& store,
   }
   std::vector<std::string> crowded;
   while (true) {
-    if (store.giving_up()) return Status::Unavailable("the shard is being closed");
+    if (store.database().giving_up()) return Status::Unavailable("the shard is being closed");
     const UserRows* first = nullptr;
     for (const UserRows& one : buckets) {
       if (!one.status().ok()) return one.status();
@@ -155,8 +156,7 @@ Status TrimUser(ShardParts& shard, const Collection& of, const std::string& user
   const Status noted =
       WithRecordsOf<SharedLock::Shared>(OneUser(user), shard.users, shard.apply_lock, evict);
   if (!noted.ok() || evicted == 0) return noted;
-  const Status synced = shard.store->SyncWal();
-  if (!synced.ok()) return synced;
+  RETURN_IF_FAILED(shard.store->SyncWal());
   shard.counters->history_evicted.fetch_add(evicted, std::memory_order_relaxed);
   return DeleteHistoryRows(shard, {of.name, user, record.marks[of.name].evicted_at_ms});
 }
@@ -167,8 +167,7 @@ Status TrimHistory(ShardParts& shard, const Collection& of) {
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* const family = families->Find(of.name);
   if (family == nullptr || !of.policy.history.enabled || family->history.empty()) return {};
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   const uint64_t most = of.policy.history.max_entries;
   std::optional<std::vector<std::string>> written = shard.written_users.Take(of.name, most);
   const Result<std::vector<std::string>> crowded =

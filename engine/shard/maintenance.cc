@@ -110,6 +110,7 @@ class DueWork {
 // Merges and compactions take what is too old from now on. Answers don't wait for them.
 void ForgetOldEvents(const ShardParts& shard, int64_t now_ms) {
   const std::shared_ptr<const FamilySet> families = shard.store->families();
+  if (families->own_rules != nullptr) families->own_rules->ended_by_ms = now_ms;
   for (const auto& [name, of] : families->collections) {
     if (of.exposure_rules != nullptr) {
       of.exposure_rules->forget_before_ms = now_ms - int64_t{of.policy.exposures.days} * kMsPerDay;

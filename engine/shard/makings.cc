@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/return_if_failed.h"
 #include "shard/forget_collection.h"
 
 namespace seendb {
@@ -45,15 +46,13 @@ Status BeginDeletion(ShardParts& shard, const std::string& name, uint64_t making
 
 Status FinishDeletion(ShardParts& shard, const std::string& name) {
   if (!shard.store->families()->MakingOf(name).deleting) return {};
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   std::optional<CollectionFamilies> families;
   {
     const SharedLock::Exclusive alone(shard.apply_lock);
     families = shard.store->UnpublishCollection(name);
   }
-  const Status forgotten = ForgetCollection(shard, name);
-  if (!forgotten.ok()) return forgotten;
+  RETURN_IF_FAILED(ForgetCollection(shard, name));
   return shard.store->DeleteCollection(name, families ? &*families : nullptr);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "base/time_text.h"
 #include "shard/events.h"
 #include "store/status.h"
@@ -59,8 +60,7 @@ StoredMark StoredOf(const Mark& mark, int64_t now_ms) {
 // A damaged row counts as empty: the merge unites the new mark with whatever can be read of it.
 Status LoadToChange(const ShardParts& shard, const std::string& user, rocksdb::PinnableSlice* value,
                     MarkList* list) {
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   Status loaded = LoadMarks(shard, user, value, list);
   if (loaded.code() != StatusCode::kCorruption || value->empty()) return loaded;
   *list = {};
@@ -85,8 +85,7 @@ Status ChangeMarks(ShardParts& shard, const std::string& user, const Change& cha
     REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock) {
   shard.use.AssertHeldShared();
   if (shard.store->families()->own == nullptr) {
-    const Status made = shard.store->EnsureOwn();
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(shard.store->tables().EnsureOwn());
   }
   return WithRecordsOf<SharedLock::Shared>(
       OneUser(user), shard.users, shard.apply_lock, [&](const LoadedRecords& known) -> Status {
@@ -94,8 +93,7 @@ Status ChangeMarks(ShardParts& shard, const std::string& user, const Change& cha
         const MutexLock one(shard.marks_mutex);
         rocksdb::PinnableSlice value;
         MarkList list;
-        const Status loaded = LoadToChange(shard, user, &value, &list);
-        if (!loaded.ok()) return loaded;
+        RETURN_IF_FAILED(LoadToChange(shard, user, &value, &list));
         const Result<std::string> change_of = change(known.Find(user), list);
         return change_of.ok() ? Write(shard, user, *change_of) : change_of.status();
       });
@@ -177,8 +175,7 @@ Status ReadMarks(const ShardParts& shard, const std::string& user, const MarksRe
   if (!shard.store->readable()) return Status::Unavailable("the shard can't be read");
   rocksdb::PinnableSlice value;
   MarkList list;
-  const Status loaded = LoadMarks(shard, user, &value, &list);
-  if (!loaded.ok()) return loaded;
+  RETURN_IF_FAILED(LoadMarks(shard, user, &value, &list));
   page->degraded = !list.damage.empty() || !shard.store->families()->own_losses.empty();
   // The first mark of a group reaches furthest.
   const std::string_view* last = nullptr;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -95,8 +96,7 @@ Status Outbox::AddTo(rocksdb::WriteBatch* batch, const IngestBatch& log, const O
     const std::string key = OutboxKey(source.topic, source.partition, place.second);
     bool found = false;
     OutboxValue earlier;
-    const Status looked = meets ? Find(key, &found, &earlier) : Status();
-    if (!looked.ok()) return looked;
+    RETURN_IF_FAILED(meets ? Find(key, &found, &earlier) : Status());
     if (found) row.Join(earlier);
     if (!found) ++(*added)[{std::string(source.topic), source.partition}];
     const rocksdb::Status put = batch->Put(store_->meta(), key, row.ToJson());
@@ -169,8 +169,7 @@ Status Outbox::DeleteKeys(std::span<const std::string> keys) {
   for (const std::string& key : keys) {
     bool found = false;
     OutboxValue value;
-    const Status looked = Find(key, &found, &value);
-    if (!looked.ok()) return looked;
+    RETURN_IF_FAILED(Find(key, &found, &value));
     const std::optional<OutboxPlace> place = ParseOutboxKey(key);
     if (!found || !place) continue;
     const rocksdb::Status gone = batch.Delete(store_->meta(), key);
@@ -201,8 +200,7 @@ Status Outbox::EraseFrom(std::span<const std::string> keys, std::string_view use
   for (const std::string& key : keys) {
     bool found = false;
     OutboxValue row;
-    const Status looked = Find(key, &found, &row);
-    if (!looked.ok()) return looked;
+    RETURN_IF_FAILED(Find(key, &found, &row));
     if (!found || row.seq >= seq || !row.Remove(user)) continue;
     const bool empty = row.first_plays.empty();
     const rocksdb::Status written =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/return_if_failed.h"
 #include "shard/history_edit.h"
 #include "shard/makings.h"
 
@@ -41,13 +42,12 @@ HistoryIncomplete HistoryIncompleteUnder(const ShardParts& shard, const Collecti
 
 Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
                       const HistoryIncomplete& incomplete) {
-  const Status stored = shard.store->PutCollection(
-      StoredPolicyOf(wanted), incomplete.changes() ? INT64_MAX : incomplete.before);
-  if (!stored.ok()) return stored;
+  RETURN_IF_FAILED(shard.store->PutCollection(
+      StoredPolicyOf(wanted), incomplete.changes() ? INT64_MAX : incomplete.before));
   const int64_t current = BucketIndexOf(wanted.policy, shard.clock->NowMs());
-  const Status bucket = shard.store->EnsureBucket(wanted.name, current).status();
+  const Status bucket = shard.store->tables().EnsureBucket(wanted.name, current).status();
   if (!bucket.ok() || !wanted.policy.history.enabled) return bucket;
-  return shard.store->EnsureHistoryBucket(wanted.name, current).status();
+  return shard.store->tables().EnsureHistoryBucket(wanted.name, current).status();
 }
 
 Status ConfirmPolicy(const ShardParts& shard, const Collection& wanted,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "format/journal_codec.h"
 #include "shard/verdict.h"
 #include "store/status.h"
@@ -16,8 +17,8 @@ namespace seendb {
 
 Result<uint64_t> FirstJournalled(const ShardStore& store) {
   uint64_t first = UINT64_MAX;
-  for (uint32_t position = 0; position < store.ring_families(); ++position) {
-    const std::shared_ptr<Family> family = store.ring_family(position);
+  for (uint32_t position = 0; position < store.database().ring_families(); ++position) {
+    const std::shared_ptr<Family> family = store.database().ring_family(position);
     if (family == nullptr) continue;
     const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator({}, family->get()));
     uint64_t sequence = 0;
@@ -109,7 +110,7 @@ bool ReplayRecord(ShardParts& shard, const ReplayedMarks& marks, uint64_t sequen
 
 Status ReplaySlot(ShardParts& shard, const ReplayedMarks& marks, uint32_t position,
                   SlotContents* slot) {
-  const std::shared_ptr<Family> family = shard.store->ring_family(position);
+  const std::shared_ptr<Family> family = shard.store->database().ring_family(position);
   if (family == nullptr) return {};
   const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator({}, family->get()));
   bool any = false;
@@ -135,8 +136,7 @@ Status ReplaySlot(ShardParts& shard, const ReplayedMarks& marks, uint32_t positi
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the journal");
   if (!damaged.empty()) {
-    const Status marked = shard.store->MarkLogLost("a journal record is damaged: " + damaged);
-    if (!marked.ok()) return marked;
+    RETURN_IF_FAILED(shard.store->MarkLogLost("a journal record is damaged: " + damaged));
   }
   if (!any) return {};
   slot->staging = std::move(staging);
@@ -156,12 +156,11 @@ Status Replay(ShardParts& shard) {
   });
   if (!loaded.ok()) return loaded;
   SEENDB_PAUSE_POINT("replay: before the journals");
-  std::vector<SlotContents> slots(shard.store->ring_families());
+  std::vector<SlotContents> slots(shard.store->database().ring_families());
   for (uint32_t position = 0; position < slots.size(); ++position) {
-    const Status replayed = ReplaySlot(shard, marks, position, &slots[position]);
-    if (!replayed.ok()) return replayed;
+    RETURN_IF_FAILED(ReplaySlot(shard, marks, position, &slots[position]));
   }
-  shard.ring.Begin(std::move(slots), !shard.store->read_only());
+  shard.ring.Begin(std::move(slots), !shard.store->database().read_only());
   return {};
 }
 

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "base/durations.h"
+#include "base/return_if_failed.h"
 #include "filter/block_bloom.h"
 #include "filter/sizing.h"
 #include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/impressions_codec.h"
 #include "shard/marks.h"
+#include "shard/own_sets.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -152,12 +154,16 @@ Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* r
   if (settings != nullptr) ReportForgotten(*settings, only, report);
   report->paused =
       settings != nullptr && !settings->toggles.empty() && settings->toggles.back().paused;
-  if (only.empty()) {  // marks are of no collection
+  if (only.empty()) {  // marks and sets are of no collection
     rocksdb::PinnableSlice value;
     MarkList marks;
     looked_up = LoadMarks(shard, report->user, &value, &marks);
     if (!looked_up.ok() && looked_up.code() != StatusCode::kCorruption) return looked_up;
     report->marked_groups = marks.groups();
+    UserSetList sets;
+    looked_up = ListOwnSets(shard, report->user, &sets);
+    if (!looked_up.ok()) return looked_up;
+    report->own_sets = sets.sets.size();
   }
   const int64_t now_ms = shard.clock->NowMs();
   const std::shared_ptr<const FamilySet> families = shard.store->families();
@@ -213,7 +219,7 @@ void AddStats(ShardParts& shard, EngineStats* stats) {
     for (const auto& [key, record] : shard.sources.records()) stats->ingested += record.counts;
   }
   if (!shard.store->readable()) return;
-  stats->column_families += shard.store->family_count();
+  stats->column_families += shard.store->database().family_count();
   using Names = rocksdb::DB::Properties;
   uint64_t value = 0;
   rocksdb::DB* const db = shard.store->db();
@@ -231,7 +237,7 @@ Status VerifyRows(const ShardParts& shard, VerifyReport* report) {
   rocksdb::ReadOptions options;
   options.verify_checksums = true;
   options.fill_cache = false;
-  for (const std::shared_ptr<Family>& family : shard.store->OpenTables()) {
+  for (const std::shared_ptr<Family>& family : shard.store->database().OpenTables()) {
     const auto note = [&](std::string key, Fault fault) {
       ++(fault.newer ? report->newer : report->damaged);
       if (report->damages.size() >= kDamagesNamed) return;
@@ -241,7 +247,7 @@ Status VerifyRows(const ShardParts& shard, VerifyReport* report) {
     const std::unique_ptr<rocksdb::Iterator> it(
         shard.store->db()->NewIterator(options, family->get()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      if (shard.store->giving_up()) return Unreadable(shard);
+      if (shard.store->database().giving_up()) return Unreadable(shard);
       ++report->keys;
       report->bytes += it->value().size();
       const std::string_view key = it->key().ToStringView();
@@ -258,12 +264,12 @@ Status ScanRows(const ShardParts& shard, std::string_view family_prefix,
   if (!shard.store->readable()) return Unreadable(shard);
   rocksdb::ReadOptions options;
   options.fill_cache = false;
-  for (const std::shared_ptr<Family>& family : shard.store->OpenTables()) {
+  for (const std::shared_ptr<Family>& family : shard.store->database().OpenTables()) {
     if (!family->name().starts_with(family_prefix)) continue;
     const std::unique_ptr<rocksdb::Iterator> it(
         shard.store->db()->NewIterator(options, family->get()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      if (shard.store->giving_up()) return Unreadable(shard);
+      if (shard.store->database().giving_up()) return Unreadable(shard);
       ScanRow row;
       row.shard = shard.store->shard();
       row.family = family->name();
@@ -273,8 +279,7 @@ Status ScanRows(const ShardParts& shard, std::string_view family_prefix,
       *enough = !visit(row);
       if (*enough) return {};
     }
-    const Status read = FromRocks(it->status(), "scan " + family->name());
-    if (!read.ok()) return read;
+    RETURN_IF_FAILED(FromRocks(it->status(), "scan " + family->name()));
   }
   return {};
 }

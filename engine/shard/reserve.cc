@@ -1,8 +1,11 @@
 #include "shard/reserve.h"
 
+#include <deque>
 #include <memory>
 #include <unordered_set>
 
+#include "base/counted_kinds.h"
+#include "base/return_if_failed.h"
 #include "format/counts_codec.h"
 #include "query/capped.h"
 #include "query/counted.h"
@@ -17,8 +20,8 @@ namespace {
 constexpr uint32_t kRefused = 1, kPromised = 2;
 
 // Candidates of a page, judged by the caps alone.
-void JudgeByCaps(const ShardParts& shard, const ReserveRequest& request, const CountList& counts,
-                 int64_t at_ms, int64_t now_ms, Candidates* page) {
+void JudgeByCaps(const ShardParts& shard, const Policy& policy, const ReserveRequest& request,
+                 const CountList& counts, int64_t at_ms, int64_t now_ms, Candidates* page) {
   const size_t count = request.items.size();
   page->fingerprints.resize(count);
   page->verdicts.assign(count, 0);
@@ -35,7 +38,7 @@ void JudgeByCaps(const ShardParts& shard, const ReserveRequest& request, const C
   }
   const Question question{.groups = request.groups, .caps = request.caps};
   const FilterRequest asked{.items = request.items, .question = &question};
-  const Counted counted(counts);
+  const Counted counted(counts, policy.counts);
   PageCaps(asked, counted, now_ms).Drop(kRefused, 0, count, page);
 }
 
@@ -43,6 +46,7 @@ void JudgeByCaps(const ShardParts& shard, const ReserveRequest& request, const C
 std::string Promises(const ReserveRequest& request, const Candidates& page, int64_t at_ms,
                      Reserved* reserved) {
   CountList promised;
+  std::deque<std::string> item_keys;
   for (uint32_t i = 0; i < request.items.size(); ++i) {
     if (page.repeats[i] != 0) continue;
     if (page.verdicts[i] == kRefused) {
@@ -50,14 +54,16 @@ std::string Promises(const ReserveRequest& request, const Candidates& page, int6
       continue;
     }
     reserved->reserved.push_back(i);
-    if (request.groups.empty()) continue;
-    for (const std::string_view group : request.groups[i].of) {
-      promised.entries.push_back({.key = group,
+    const auto promise = [&](std::string_view key) {
+      promised.entries.push_back({.key = key,
                                   .at_ms = at_ms,
                                   .fact = CountedFact::kReserved,
                                   .item = page.fingerprints[i],
                                   .for_ms = request.expires_ms});
-    }
+    };
+    if (reserved->counts_items) promise(item_keys.emplace_back(ItemKey(request.items[i])));
+    if (request.groups.empty()) continue;
+    for (const std::string_view group : request.groups[i].of) promise(group);
   }
   std::string value;
   if (promised.entries.empty()) return value;
@@ -87,7 +93,8 @@ Status ReadAndWrite(ShardParts& shard, const Collection& collection, const std::
     return Status::Corruption("the user's counts can't be read");
   }
   Candidates page;
-  JudgeByCaps(shard, request, counts, at_ms, shard.clock->NowMs(), &page);
+  JudgeByCaps(shard, collection.policy, request, counts, at_ms, shard.clock->NowMs(), &page);
+  reserved->counts_items = ItemsCountedFor(collection.policy.counts) > 0;
   const std::string promises = Promises(request, page, at_ms, reserved);
   if (promises.empty()) return {};
   rocksdb::WriteBatch batch;
@@ -102,8 +109,7 @@ Status ReadAndWrite(ShardParts& shard, const Collection& collection, const std::
 Status Reserve(ShardParts& shard, const Collection& collection, const std::string& user,
                const ReserveRequest& request, int64_t at_ms, Reserved* reserved) {
   shard.use.AssertHeldShared();
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(shard.store->CheckWritable());
   return WithRecordsOf<SharedLock::Shared>(
       OneUser(user), shard.users, shard.apply_lock, [&](const LoadedRecords& known) -> Status {
         shard.apply_lock.AssertHeldShared();

@@ -4,6 +4,7 @@
 #include "shard/counts.h"
 #include "shard/entry.h"
 #include "shard/erase.h"
+#include "shard/filter_dump.h"
 #include "shard/history_clear.h"
 #include "shard/history_edit.h"
 #include "shard/history_read.h"
@@ -97,8 +98,8 @@ Status Shard::Prepare(std::string_view collection, const GivenEvents& given) {
   parts_.use.AssertHeldShared();
   if (has_families()) return {};
   Status made;
-  if (given.fact == Fact::kExposed) made = parts_.store->EnsureExposures(collection);
-  if (made.ok() && given.groups.of) made = parts_.store->EnsureCounts(collection);
+  if (given.fact == Fact::kExposed) made = parts_.store->tables().EnsureExposures(collection);
+  if (made.ok() && given.groups.of) made = parts_.store->tables().EnsureCounts(collection);
   return made;
 }
 
@@ -150,6 +151,15 @@ bool Shard::Filter(const FilterRead& read, FilterResponse* response) {
   return true;
 }
 
+Status Shard::DumpFilter(const Collection& collection, const std::string& user, bool served_ids,
+                         FilterDump* dump) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  seendb::DumpFilter(parts_, collection, user, served_ids, dump);
+  return {};
+}
+
 Status Shard::ReadHistory(const HistoryRequest& request, std::span<const CollectionPtr> wanted,
                           const HistoryCursor* cursor, HistoryPage* page) {
   const RequestEntry inside(parts_);
@@ -194,6 +204,54 @@ Status Shard::ReadMarks(const MarksRequest& request, MarksPage* page) {
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
   return seendb::ReadMarks(parts_, request.user.ToString(), request, page);
+}
+
+Status Shard::PutOwnSet(const std::string& user, const UserSet& set,
+                        std::vector<std::string_view> items, int64_t now_ms, bool sync,
+                        UserSetInfo* info) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::PutOwnSet(parts_, user, set, std::move(items), now_ms, sync, info);
+}
+
+Status Shard::DeleteOwnSet(const std::string& user, std::string_view name, const CallTime& at_ms,
+                           int64_t now_ms, bool* deleted) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::DeleteOwnSet(parts_, user, name, at_ms, now_ms, deleted);
+}
+
+Status Shard::ListOwnSets(const std::string& user, UserSetList* list) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::ListOwnSets(parts_, user, list);
+}
+
+Status Shard::ReadOwnSet(const std::string& user, std::string_view name, std::string_view after,
+                         size_t limit, UserSetPage* page) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::ReadOwnSet(parts_, user, name, after, limit, page);
+}
+
+bool Shard::FindOwnSets(std::string_view user, bool memory_only, NamedSets* named) {
+  if (memory_only) {
+    const std::optional<SharedLock::Shared> inside = SharedLock::Shared::Try(parts_.use);
+    if (!inside) return false;
+    parts_.use.AssertHeldShared();
+    return seendb::FindOwnSets(parts_, user, true, named);
+  }
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) {
+    LoseOwnSets(named);
+    return true;
+  }
+  parts_.use.AssertHeldShared();
+  return seendb::FindOwnSets(parts_, user, false, named);
 }
 
 Status Shard::Reserve(const Collection& collection, const std::string& user,

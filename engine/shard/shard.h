@@ -26,13 +26,16 @@
 #include <utility>
 
 #include "seendb/counts.h"
+#include "seendb/filter_dump.h"
 #include "seendb/history.h"
 #include "seendb/marks.h"
 #include "seendb/report.h"
+#include "seendb/user_sets.h"
 #include "shard/apply.h"
 #include "shard/filter.h"
 #include "shard/history_cursor.h"
 #include "shard/history_edit.h"
+#include "shard/own_sets.h"
 #include "shard/parts.h"
 #include "shard/shard_catalog.h"
 #include "shard/shard_log.h"
@@ -88,6 +91,11 @@ class Shard {
   Status PutMarks(const std::string& user, std::span<const Mark> marks, int64_t now_ms, bool sync,
                   RecordResult* result);
   Status DeleteMark(const std::string& user, std::string_view group, int64_t at_ms, bool* deleted);
+  /// See own_sets.h.
+  Status PutOwnSet(const std::string& user, const UserSet& set, std::vector<std::string_view> items,
+                   int64_t now_ms, bool sync, UserSetInfo* info);
+  Status DeleteOwnSet(const std::string& user, std::string_view name, const CallTime& at_ms,
+                      int64_t now_ms, bool* deleted);
   /// See reserve.h.
   Status Reserve(const Collection& collection, const std::string& user,
                  const ReserveRequest& request, int64_t at_ms, Reserved* reserved);
@@ -101,12 +109,20 @@ class Shard {
   }
   /// See filter.h. False where memory alone was asked and can't tell; it does not wait then.
   bool Filter(const FilterRead& read, FilterResponse* response);
+  /// See filter_dump.h.
+  Status DumpFilter(const Collection& collection, const std::string& user, bool served_ids,
+                    FilterDump* dump);
   Status ReadHistory(const HistoryRequest& request, std::span<const CollectionPtr> wanted,
                      const HistoryCursor* cursor, HistoryPage* page);
   Status LookupHistory(const Collection& of, const std::string& user, std::span<const IdRef> items,
                        HistoryLookup* found);
   Result<Recording> GetRecording(const std::string& user);
   Status ReadMarks(const MarksRequest& request, MarksPage* page);
+  Status ListOwnSets(const std::string& user, UserSetList* list);
+  Status ReadOwnSet(const std::string& user, std::string_view name, std::string_view after,
+                    size_t limit, UserSetPage* page);
+  /// See own_sets.h. With `memory_only` it waits for nobody, either.
+  bool FindOwnSets(std::string_view user, bool memory_only, NamedSets* named);
   Status ReadCounts(const Collection& collection, const CountsRequest& request, CountsPage* page);
 
   // ---- Other roles; the shard outlives what they return ----

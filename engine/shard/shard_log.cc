@@ -1,5 +1,6 @@
 #include "shard/shard_log.h"
 
+#include "base/return_if_failed.h"
 #include "shard/apply.h"
 #include "shard/entry.h"
 
@@ -37,10 +38,8 @@ Status ShardLog::ForgetTopic(std::string_view topic) {
   const RequestEntry inside(parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  const Status takes = parts_.store->CheckWritable();
-  if (!takes.ok()) return takes;
-  const Status deleted = parts_.outbox.Forget(topic);
-  if (!deleted.ok()) return deleted;
+  RETURN_IF_FAILED(parts_.store->CheckWritable());
+  RETURN_IF_FAILED(parts_.outbox.Forget(topic));
   const MutexLock lock(parts_.sources.mutex());
   return parts_.sources.Forget(parts_.store.get(), topic);
 }

@@ -95,7 +95,7 @@ Status ShardUpkeep::TrimHistory(const Collection& collection) {
 
 Status ShardUpkeep::Compact() {
   const SharedLock::Shared inside(parts_.use);
-  Status status = parts_.store->CompactAll();
+  Status status = parts_.store->tables().CompactAll();
   return status.ok() ? seendb::PurgeTraces(parts_) : status;
 }
 

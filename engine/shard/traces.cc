@@ -7,6 +7,7 @@
 
 #include "base/durations.h"
 #include "base/pause_point.h"
+#include "base/return_if_failed.h"
 #include "shard/erase.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -48,8 +49,7 @@ Status ErasedSince(const ShardParts& shard, uint64_t sequence, std::vector<std::
 
 Result<uint64_t> PurgedSequence(const ShardStore& store) {
   std::optional<PurgeNote> last;
-  const Status read = ReadNote(store, &last);
-  if (!read.ok()) return read;
+  RETURN_IF_FAILED(ReadNote(store, &last));
   return last ? last->sequence : 0;
 }
 
@@ -70,9 +70,9 @@ Status PurgeTraces(ShardParts& shard) {
   Status status = ReadNote(*shard.store, &last);
   std::vector<std::string> users;
   if (status.ok()) status = ErasedSince(shard, last ? last->sequence : 0, &users);
-  if (status.ok() && !users.empty()) status = shard.store->FlushAll();
+  if (status.ok() && !users.empty()) status = shard.store->tables().FlushAll();
   if (status.ok()) {
-    status = shard.store->RemoveDeleted(users.size() <= kUsersMost ? &users : nullptr);
+    status = shard.store->tables().RemoveDeleted(users.size() <= kUsersMost ? &users : nullptr);
   }
   SEENDB_PAUSE_POINT("purge: removed");
   if (status.ok() && !users.empty()) {
@@ -88,8 +88,7 @@ Status PurgeTracesIfDue(ShardParts& shard, int64_t now_ms) {
   shard.use.AssertHeldShared();
   if (NothingErased(shard) || !shard.store->CheckWritable().ok()) return {};
   std::optional<PurgeNote> last;
-  const Status read = ReadNote(*shard.store, &last);
-  if (!read.ok()) return read;
+  RETURN_IF_FAILED(ReadNote(*shard.store, &last));
   const int64_t rest_ms = (int64_t{shard.options.erase_within_days} - 1) * kMsPerDay;
   if (last && now_ms >= last->at_ms && now_ms - last->at_ms < rest_ms) return {};
   return PurgeTraces(shard);

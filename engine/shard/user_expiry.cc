@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/return_if_failed.h"
 #include "shard/replay.h"
 #include "shard/traces.h"
 #include "store/status.h"
@@ -66,9 +67,8 @@ Status DeletePiece(ShardParts& shard, const std::vector<std::string>& users, con
       gone.push_back(user);
     }
     if (gone.empty()) return {};
-    const Status written = FromRocks(shard.store->db()->Write(NotSynced(), &batch),
-                                     "delete the records of old erasures");
-    if (!written.ok()) return written;
+    RETURN_IF_FAILED(FromRocks(shard.store->db()->Write(NotSynced(), &batch),
+                               "delete the records of old erasures"));
     shard.traces.erasures.fetch_add(1);
     for (const std::string_view user : gone) shard.users.Forget(user);
     return {};

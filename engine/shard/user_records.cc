@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/return_if_failed.h"
 #include "format/day_key.h"
 #include "store/status.h"
 
@@ -80,8 +81,7 @@ Status UserRecords::Load(const Visit& visit) {
 }
 
 Status UserRecords::Unite(std::string_view user, const UserRecord& record) {
-  const Status writable = store_->CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(store_->CheckWritable());
   std::string encoded;
   record.Encode(&encoded);
   Announce(user);
@@ -96,8 +96,7 @@ Status UserRecords::Unite(std::string_view user, const UserRecord& record) {
 // memory.
 Status UserRecords::ChangeOne(std::string_view user, LoadedRecords* known, const Change& change) {
   const MutexLock one(change_mutex_);
-  const Status fresh = known->Refresh(OneUser(user), RecordTier::kDisk);
-  if (!fresh.ok()) return fresh;
+  RETURN_IF_FAILED(known->Refresh(OneUser(user), RecordTier::kDisk));
   const Result<std::optional<UserRecord>> record = change(known->Find(user));
   if (!record.ok()) return record.status();
   return record->has_value() ? Unite(user, **record) : store_->CheckWritable();
@@ -105,7 +104,7 @@ Status UserRecords::ChangeOne(std::string_view user, LoadedRecords* known, const
 
 Status UserRecords::FlushIfChanged() {
   if (!store_->CheckWritable().ok() || !TakeChanged()) return {};
-  Status flushed = store_->FlushUsers();
+  Status flushed = store_->tables().FlushUsers();
   if (!flushed.ok()) NoteChanged();
   return flushed;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/return_if_failed.h"
+
 namespace seendb {
 
 // Ends with its last copy. It keeps this object, which knows who waits.
@@ -41,8 +43,7 @@ Status UserTurns::Take(const std::string& user, Time deadline, const FilterOnTur
     if (on_turn != nullptr) {
       return {StatusCode::kIncomplete, "waits for another recording request of this user"};
     }
-    const Status came = WaitFor(user, waiter.get());
-    if (!came.ok()) return came;
+    RETURN_IF_FAILED(WaitFor(user, waiter.get()));
   }
   *turn = TurnOf(user);
   return {};

@@ -31,6 +31,8 @@ class BesideRows {
                                        std::string_view value) = 0;
   /// Behind the last row: what rows that came lack of each other.
   virtual std::vector<RowFault> End() = 0;
+  /// Whether a store that is made anew, and may lack rows, has this one as it was.
+  virtual bool survives_loss(size_t /*family*/, std::string_view /*key*/) const { return true; }
   /// Whether a store can be made of the rows that came.
   virtual bool makes_store() const = 0;
 };

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/return_if_failed.h"
 #include "store/real_disk.h"
 #include "store/status.h"
 
@@ -85,8 +86,7 @@ Status RemoveEnvFolder(rocksdb::Env* env, const std::string& path, const std::st
     status = env->IsDirectory(child, &is_folder);
     if (status.ok() && !is_folder) status = env->DeleteFile(child);
     if (!status.ok() || !is_folder) continue;
-    const Status removed = RemoveEnvFolder(env, child, {});
-    if (!removed.ok()) return removed;
+    RETURN_IF_FAILED(RemoveEnvFolder(env, child, {}));
   }
   if (status.ok()) status = env->DeleteDir(path);
   return FromRocks(status, "remove " + path);

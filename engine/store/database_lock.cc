@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/return_if_failed.h"
 #include "base/sync.h"
 #include "store/real_disk.h"
 #include "store/status.h"
@@ -59,8 +60,7 @@ Result<std::unique_ptr<DatabaseLock>> DatabaseLock::Take(rocksdb::Env* env,
   lock->env_ = env;
   lock->process_ = getpid();
   const std::string path = root + "/LOCK";
-  const Status taken = OnRealDisk(env) ? lock->TakeOfFile(root, path) : lock->TakeOfEnv(root, path);
-  if (!taken.ok()) return taken;
+  RETURN_IF_FAILED(OnRealDisk(env) ? lock->TakeOfFile(root, path) : lock->TakeOfEnv(root, path));
   return lock;
 }
 

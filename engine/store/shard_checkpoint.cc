@@ -69,26 +69,28 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
   AssertMayBlock();
   Status status = SyncWal();  // logs that are only linked must not depend on a later sync
   if (!status.ok()) return status;
-  rocksdb::Env* const env = shared_->env;
+  rocksdb::Env* const env = database_.shared().env;
   status = FromRocks(MakeOwnersFolder(env, folder), "make " + folder);
   if (!status.ok()) return status;
-  status = FromRocks(db_->DisableFileDeletions(), "keep the files");
+  status = FromRocks(db()->DisableFileDeletions(), "keep the files");
   if (!status.ok()) return status;
   std::vector<rocksdb::LiveFileStorageInfo> files;
   uint64_t sequence = 0;
-  const Inventory noted = NotedFiles();
+  const Inventory noted = database_.NotedFiles();
   {
-    const MutexLock change(change_mutex_);
-    sequence = db_->GetLatestSequenceNumber();
+    const MutexLock change(tables_.change_mutex());
+    sequence = db()->GetLatestSequenceNumber();
     rocksdb::LiveFilesStorageInfoOptions options;
     options.wal_size_for_flush = UINT64_MAX;  // logs are taken as they are: nothing is flushed
-    status = FromRocks(db_->GetLiveFilesStorageInfo(options, &files), "list the files");
+    status = FromRocks(db()->GetLiveFilesStorageInfo(options, &files), "list the files");
   }
   for (const rocksdb::LiveFileStorageInfo& file : files) {
-    if (status.ok() && giving_up()) status = Status::Unavailable("the shard is being closed");
+    if (status.ok() && database_.giving_up()) {
+      status = Status::Unavailable("the shard is being closed");
+    }
     if (status.ok()) status = TakeFile(env, file, folder, report);
   }
-  const Status enabled = FromRocks(db_->EnableFileDeletions(), "let files go again");
+  const Status enabled = FromRocks(db()->EnableFileDeletions(), "let files go again");
   if (status.ok()) status = enabled;
   if (status.ok()) status = WriteSyncedSequence(env, folder, sequence, true);
   if (status.ok()) status = WriteInventory(env, folder, InventoryOf(files, noted));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "store/copy_file.h"
 #include "store/files.h"
 #include "store/placeholder.h"
@@ -71,8 +72,7 @@ Status ShardOpening::CheckFiles() {
   }
   const Status manifest = CheckManifest(env, options_.path, logs_.noted);
   if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kRestore);
-  const Status read = ReadLogs(env, options_.path, &logs_);
-  if (!read.ok()) return read;
+  RETURN_IF_FAILED(ReadLogs(env, options_.path, &logs_));
   const std::string repeats = RepeatsText(logs_);
   if (!repeats.empty()) return Status::Corruption(repeats + kRestore);
   const std::vector<LogShortage> shortages = ShortagesOf(logs_);
@@ -93,7 +93,7 @@ Status ShardOpening::CheckNewer() {
     rocksdb::ReadOptions options;
     if (!end.empty()) options.iterate_upper_bound = &end;
     const std::unique_ptr<rocksdb::Iterator> it(
-        store_.db_->NewIterator(options, opened.family->get()));
+        database_.db_->NewIterator(options, opened.family->get()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const std::string_view key = it->key().ToStringView();
       const std::string reason = kind.newer_reason(it->value().ToStringView());
@@ -117,9 +117,9 @@ rocksdb::Status ShardOpening::OpenRocks(
       options_.read_only
           ? rocksdb::DB::OpenForReadOnly(db_options, options_.path, families, handles, &db)
           : rocksdb::DB::Open(db_options, options_.path, families, handles, &db);
-  if (status.ok()) store_.db_.reset(db);
+  if (status.ok()) database_.db_.reset(db);
   if (status.ok() && !options_.read_only) {
-    store_.log_sync_ =
+    database_.log_sync_ =
         std::make_unique<LogSync>(FolderOf(options_.path + "/" + LogName(0)), shared_->logs,
                                   [db] { return db->GetLatestSequenceNumber(); });
   }
@@ -143,18 +143,18 @@ Status ShardOpening::OpenWithPlaceholders(
   }
   Result<std::unique_ptr<rocksdb::Env>> env = NewPlaceholderEnv(shared_->env, *tables);
   if (!env.ok()) return env.status();
-  store_.placeholders_ = std::move(env).value();
-  db_options.env = store_.placeholders_.get();
+  database_.placeholders_ = std::move(env).value();
+  db_options.env = database_.placeholders_.get();
   db_options.verify_sst_unique_id_in_manifest = false;
   const rocksdb::Status status = OpenRocks(db_options, families, handles);
   if (!status.ok()) return FromRocks(status, TextOf(tables->front()) + "; open without");
-  for (const DamagedTable& table : *tables) store_.problems().Add(TextOf(table));
+  for (const DamagedTable& table : *tables) database_.problems().Add(TextOf(table));
   return {};
 }
 
 // Sets what the markers say into `set`, which is not published yet.
 Status ShardOpening::LoadLosses(FamilySet* set) {
-  const std::unique_ptr<rocksdb::Iterator> it(store_.db_->NewIterator({}, store_.meta()));
+  const std::unique_ptr<rocksdb::Iterator> it(database_.db_->NewIterator({}, database_.meta()));
   for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
     const std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
     std::optional<DataLoss> read = DataLoss::FromJson(it->value().ToStringView());
@@ -164,17 +164,17 @@ Status ShardOpening::LoadLosses(FamilySet* set) {
     if (at == set->collections.end()) continue;
     const std::string part = slash == std::string::npos ? "" : name.substr(slash + 1);
     if (!HasPart(at->second, part)) continue;
-    store_.problems().Add("lost: " + name + ": " + read->reason);
+    database_.problems().Add("lost: " + name + ": " + read->reason);
     at->second.losses.Add(part, *read);
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read what was lost");
   std::string text;
-  const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kLostOwnKey, &text);
+  const rocksdb::Status got = database_.db_->Get({}, database_.meta(), kLostOwnKey, &text);
   if (got.IsNotFound() || set->own == nullptr) return {};
   if (!got.ok()) return FromRocks(got, "read what was lost");
   std::optional<DataLoss> read = DataLoss::FromJson(text);
   if (!read) read = DataLoss{options_.now_ms, "the marker is damaged", {}};
-  store_.problems().Add("lost: own: " + read->reason);
+  database_.problems().Add("lost: own: " + read->reason);
   set->own_losses.Add(kOwnLabel, *read);
   return {};
 }
@@ -182,34 +182,34 @@ Status ShardOpening::LoadLosses(FamilySet* set) {
 // Nobody can tell whose plays were in a log, nor of which buckets: every user's, of all buckets
 // that could take plays.
 Status ShardStore::MarkLogLost(const DataLoss& loss) {
-  problems_->Add(loss.reason);
-  const MutexLock change(change_mutex_);
+  problems().Add(loss.reason);
+  const MutexLock change(tables_.change_mutex());
   auto set = std::make_shared<FamilySet>(*families());
   for (auto& [name, collection] : set->collections) {
     const DataLoss& losses = collection.losses.Add(DataLossSet::kLog, loss);
-    if (options_.read_only) continue;
-    const Status stored = PutMeta(LostKey(name), losses.ToJson());
-    if (!stored.ok()) return stored;
+    if (database_.options().read_only) continue;
+    RETURN_IF_FAILED(database_.PutMeta(LostKey(name), losses.ToJson()));
   }
-  Publish(std::move(set));
-  return options_.read_only ? Status() : ForgetSources();
+  database_.Publish(std::move(set));
+  return database_.options().read_only ? Status() : ForgetSources();
 }
 
 Status ShardStore::NoteFormerLost(const std::string& reason) {
-  return PutMeta(kFormerLostKey, DataLoss{options_.now_ms, reason, {}}.ToJson());
+  return database_.PutMeta(kFormerLostKey,
+                           DataLoss{database_.options().now_ms, reason, {}}.ToJson());
 }
 
 // The note goes last: an opening after a crash in between marks the collections again.
 Status ShardStore::MarkFormerLost() {
   std::string note;
-  const rocksdb::Status got = db_->Get({}, meta(), kFormerLostKey, &note);
+  const rocksdb::Status got = db()->Get({}, meta(), kFormerLostKey, &note);
   if (got.IsNotFound()) return {};
   if (!got.ok()) return FromRocks(got, "read what was lost before");
   const std::optional<DataLoss> read = DataLoss::FromJson(note);
   const Status marked =
       read ? MarkLogLost(*read) : MarkLogLost("the note of what was lost before is damaged");
-  if (!marked.ok() || options_.read_only) return marked;
-  return FromRocks(db_->Delete(Synced(), meta(), kFormerLostKey), "mark what was lost before");
+  if (!marked.ok() || database_.options().read_only) return marked;
+  return FromRocks(db()->Delete(Synced(), meta(), kFormerLostKey), "mark what was lost before");
 }
 
 // Tables may have kept offsets whose plays were in the log: what a queue still has is read again
@@ -218,7 +218,7 @@ Status ShardStore::MarkFormerLost() {
 Status ShardStore::ForgetSources() {
   rocksdb::WriteBatch batch;
   std::vector<std::string> topics;
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  const std::unique_ptr<rocksdb::Iterator> it(db()->NewIterator({}, meta()));
   for (const MetaKey& kind : kMetaKeys) {
     if (!kind.lost_with_log) continue;
     const rocksdb::Slice prefix(kind.key.data(), kind.key.size());
@@ -240,11 +240,11 @@ Status ShardStore::ForgetSources() {
     if (!kept.ok()) return FromRocks(kept, "forget the offsets");
   }
   if (batch.Count() == 0) return {};
-  return FromRocks(db_->Write(Synced(), &batch), "forget the offsets");
+  return FromRocks(db()->Write(Synced(), &batch), "forget the offsets");
 }
 
 void ShardStore::FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const {
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  const std::unique_ptr<rocksdb::Iterator> it(db()->NewIterator({}, meta()));
   for (it->Seek(kDamagedPrefix); it->Valid() && it->key().starts_with(kDamagedPrefix); it->Next()) {
     if (it->value().ToStringView().find(user) == std::string_view::npos) continue;
     keys->push_back(it->key().ToString());

@@ -7,6 +7,7 @@
 
 #include <rocksdb/convenience.h>
 
+#include "base/return_if_failed.h"
 #include "store/files.h"
 #include "store/status.h"
 
@@ -47,6 +48,12 @@ void ShardDatabase::Close() {
     noted_files_ = {};
   }
   family_count_ = 0;
+}
+
+void ShardDatabase::BeginReopening(int64_t now_ms) {
+  options_.now_ms = now_ms;
+  options_.create = options_.read_only = false;
+  giving_up_ = false;
 }
 
 std::shared_ptr<const FamilySet> ShardDatabase::families() const {
@@ -113,6 +120,14 @@ Result<std::shared_ptr<Family>> ShardDatabase::CreateFamily(const std::string& n
   return std::make_shared<Family>(db_.get(), handle, kind);
 }
 
+Status ShardDatabase::DropFamilies(const std::vector<rocksdb::ColumnFamilyHandle*>& families,
+                                   std::string_view what) {
+  const rocksdb::Status dropped = db_->DropColumnFamilies(families);
+  if (!dropped.ok()) return InDoubt(dropped, what);
+  family_count_ -= static_cast<uint32_t>(families.size());
+  return {};
+}
+
 Inventory ShardDatabase::NotedFiles() {
   Inventory noted;
   {
@@ -124,8 +139,7 @@ Inventory ShardDatabase::NotedFiles() {
 }
 
 Status ShardDatabase::SyncWal() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   if (options_.read_only) return {};
   const MutexLock lock(sync_mutex_);
   Inventory files = TakeInventory(db_.get(), noted_files_);
@@ -135,8 +149,7 @@ Status ShardDatabase::SyncWal() {
   const rocksdb::Status status = log_sync_->SyncTo(sequence);
   if (!status.ok()) return InDoubt(status, "sync the log");
   // The folder is synced too by now: no log is noted that a power loss could take.
-  const Status noted = WriteSyncedSequence(shared_->env, options_.path, sequence);
-  if (!noted.ok()) return noted;
+  RETURN_IF_FAILED(WriteSyncedSequence(shared_->env, options_.path, sequence));
   noted_sequence_ = sequence;
   // A list that could not be written says less, nothing wrong.
   if (files.manifest.empty()) return {};

@@ -15,6 +15,7 @@
 #include "format/impressions_codec.h"
 #include "format/marks_codec.h"
 #include "format/user_codec.h"
+#include "store/own_set_rows.h"
 #include "store/shard_store.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -54,6 +55,10 @@ class Repeater {
     if (record.erased_seq == 0) return status;
     status = ForgetDays(user, record.erased_at_ms);
     if (status.ok() && families_.own) status = ForgetOwn(user, record.erased_at_ms);
+    if (status.ok() && families_.own) {
+      status =
+          DeleteOwnSetsUpTo(record.erased_at_ms, user, store_.db(), families_.own->get(), batch_);
+    }
     return status.ok() ? ForgetHistory(user, record.erased_at_ms) : status;
   }
 
@@ -198,7 +203,7 @@ Status ShardStore::RepeatErasures(uint64_t* users) {
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &end;
   options.fill_cache = false;
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, this->users()));
+  const std::unique_ptr<rocksdb::Iterator> it(db()->NewIterator(options, this->users()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     UserRecord record;
     if (!record.Parse(it->value().ToStringView()) || !TellsOfErasures(record)) continue;
@@ -206,13 +211,13 @@ Status ShardStore::RepeatErasures(uint64_t* users) {
     rocksdb::Status status = repeater.Repeat(it->key().ToString(), record);
     *users += batch.Count() > before ? 1 : 0;
     if (status.ok() && batch.GetDataSize() > kBatchBytes) {
-      status = db_->Write({}, &batch);
+      status = db()->Write({}, &batch);
       batch.Clear();
     }
     if (!status.ok()) return FromRocks(status, "repeat an erasure");
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the user records");
-  return FromRocks(db_->Write(Synced(), &batch), "repeat the erasures");
+  return FromRocks(db()->Write(Synced(), &batch), "repeat the erasures");
 }
 
 }  // namespace seendb

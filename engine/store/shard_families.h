@@ -18,9 +18,15 @@
 
 namespace seendb {
 
-/// See the head of this file.
-class ShardFamilies : public ShardDatabase {
+/// See the head of this file. Borrows the database.
+class ShardFamilies {
  public:
+  explicit ShardFamilies(ShardDatabase* database) : database_(*database) {}
+  ShardFamilies(const ShardFamilies&) = delete;
+  ShardFamilies& operator=(const ShardFamilies&) = delete;
+
+  /// Held by who changes the families, or what is published of them.
+  Mutex& change_mutex() LOCK_RETURNED(change_mutex_) { return change_mutex_; }
   /// The bucket, made if it is not there yet. Waits while one of the same name is being dropped, so
   /// that what is written into it is in a family of its own.
   Result<std::shared_ptr<Bucket>> EnsureBucket(std::string_view collection, int64_t index);
@@ -70,13 +76,18 @@ class ShardFamilies : public ShardDatabase {
   /// Drops and remakes a journal family.
   Status ResetRingFamily(uint32_t slot);
 
- protected:
-  using ShardDatabase::ShardDatabase;
-  /// As ShardDatabase::Close.
-  void Close();
+  /// Makes the family of a collection's impressions, if it is not there yet. The caller
+  /// holds change_mutex(), or opens the shard.
   Status EnsureImpressions(CollectionFamilies* families);
-
-  Mutex change_mutex_{LockRank::kFamilies};  // one change of the families at a time
+  /// Compacts every family down to the last level.
+  Status CompactAll();
+  /// Writes what is only in logs into tables: what a disk that failed to sync forgot of them.
+  Status FlushAll();
+  /// The same for the family `users`.
+  Status FlushUsers();
+  /// Forgets which buckets were being dropped, before the database is closed. Precondition: that of
+  /// ShardDatabase::Close.
+  void Close();
 
  private:
   friend class ShardOpening;
@@ -106,6 +117,8 @@ class ShardFamilies : public ShardDatabase {
     return HistoryFamilyName(collection, label);
   }
 
+  ShardDatabase& database_;
+  Mutex change_mutex_{LockRank::kFamilies};  // one change of the families at a time
   // Buckets between Unpublish and the end of Drop, by the names of their families.
   std::set<std::string> dropping_ GUARDED_BY(change_mutex_);
   CondVar dropped_;
@@ -118,11 +131,11 @@ template <typename OneBucket, typename Make>
 Result<std::shared_ptr<OneBucket>> ShardFamilies::EnsureIn(
     BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection, int64_t index,
     const Make& make) {
-  if (auto bucket = families()->FindBucket(buckets, collection, index)) return bucket;
-  Status writable = CheckWritable();
+  if (auto bucket = database_.families()->FindBucket(buckets, collection, index)) return bucket;
+  Status writable = database_.CheckWritable();
   if (!writable.ok()) return writable;
   const MutexLock change(change_mutex_);
-  std::shared_ptr<const FamilySet> current = families();
+  std::shared_ptr<const FamilySet> current = database_.families();
   const CollectionFamilies* known = current->Find(collection);
   if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
   const std::string label = BucketLabel(known->policy, index);
@@ -132,9 +145,9 @@ Result<std::shared_ptr<OneBucket>> ShardFamilies::EnsureIn(
   const std::string name = NameOf(&(known->*buckets), collection, label);
   if (dropping_.contains(name)) {
     while (dropping_.contains(name)) dropped_.Wait(change_mutex_);
-    writable = CheckWritable();  // a drop that failed leaves the family in doubt
+    writable = database_.CheckWritable();  // a drop that failed leaves the family in doubt
     if (!writable.ok()) return writable;
-    current = families();
+    current = database_.families();
     known = current->Find(collection);
     if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
   }
@@ -143,7 +156,7 @@ Result<std::shared_ptr<OneBucket>> ShardFamilies::EnsureIn(
   if (!made.ok()) return made;
   auto set = std::make_shared<FamilySet>(*current);
   (set->collections.find(collection)->second.*buckets)[index] = *made;
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return made;
 }
 
@@ -153,7 +166,7 @@ std::vector<std::shared_ptr<OneBucket>> ShardFamilies::Unpublish(
     int64_t oldest_kept) {
   const MutexLock change(change_mutex_);
   std::vector<std::shared_ptr<OneBucket>> taken;
-  auto set = std::make_shared<FamilySet>(*families());
+  auto set = std::make_shared<FamilySet>(*database_.families());
   const auto at = set->collections.find(collection);
   if (at == set->collections.end()) return taken;
   BucketsOf<OneBucket>& all = at->second.*buckets;
@@ -164,7 +177,7 @@ std::vector<std::shared_ptr<OneBucket>> ShardFamilies::Unpublish(
     at->second.losses.Forget(LossPartOf(ParseFamilyName(name)));
     dropping_.insert(name);
   }
-  if (!taken.empty()) Publish(std::move(set));
+  if (!taken.empty()) database_.Publish(std::move(set));
   return taken;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/return_if_failed.h"
 #include "store/copy_file.h"
 #include "store/real_disk.h"
 #include "store/status.h"
@@ -36,8 +37,7 @@ Status PutBackReplaced(rocksdb::Env* env, const std::string& database) {
     const Result<PathKind> there = KindOfPath(env, place);
     if (!there.ok()) return there.status();
     if (*there != PathKind::kNothing) continue;
-    const Status back = RenameFolder(env, place + kReplacedSuffix, place);
-    if (!back.ok()) return back;
+    RETURN_IF_FAILED(RenameFolder(env, place + kReplacedSuffix, place));
   }
   return {};
 }

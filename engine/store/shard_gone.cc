@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "store/shard_opening.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -13,19 +14,18 @@ Status ShardFamilies::NoteFiltersGone(std::string_view collection, int64_t bucke
   const auto known = [&](const CollectionFamilies* of) {
     return of == nullptr || (of->dropped && *of->dropped >= bucket);
   };
-  if (known(families()->Find(collection))) return {};
+  if (known(database_.families()->Find(collection))) return {};
   AssertMayBlock();
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(database_.CheckWritable());
   const MutexLock change(change_mutex_);
-  auto set = std::make_shared<FamilySet>(*families());
+  auto set = std::make_shared<FamilySet>(*database_.families());
   if (known(set->Find(collection))) return {};
   CollectionFamilies& of = set->collections.find(collection)->second;
   const Status noted =
-      PutMeta(DroppedKey(collection), DroppedValue(BucketLabel(of.policy, bucket)));
+      database_.PutMeta(DroppedKey(collection), DroppedValue(BucketLabel(of.policy, bucket)));
   if (!noted.ok()) return noted;
   of.dropped = bucket;
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 
@@ -33,21 +33,19 @@ Status ShardFamilies::NoteHistoryGone(std::string_view collection, int64_t up_to
   const auto known = [&](const CollectionFamilies* of) {
     return of == nullptr || of->history_gone_up_to_ms >= up_to_ms;
   };
-  if (known(families()->Find(collection))) return {};
+  if (known(database_.families()->Find(collection))) return {};
   AssertMayBlock();
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(database_.CheckWritable());
   const MutexLock change(change_mutex_);
-  auto set = std::make_shared<FamilySet>(*families());
+  auto set = std::make_shared<FamilySet>(*database_.families());
   if (known(set->Find(collection))) return {};
   CollectionFamilies& of = set->collections.find(collection)->second;
   if (of.history_incomplete_up_to_ms < up_to_ms) {
-    const Status noted = PutMeta(UnwatchedKey(collection), std::to_string(up_to_ms));
-    if (!noted.ok()) return noted;
+    RETURN_IF_FAILED(database_.PutMeta(UnwatchedKey(collection), std::to_string(up_to_ms)));
     of.history_incomplete_up_to_ms = up_to_ms;
   }
   of.history_gone_up_to_ms = up_to_ms;
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 
@@ -55,20 +53,20 @@ Status ShardFamilies::NoteHistoryGone(std::string_view collection, int64_t up_to
 Status ShardOpening::LoadDropped(CollectionFamilies* families) {
   const std::string key = DroppedKey(families->name);
   std::string text;
-  const rocksdb::Status status = store_.db_->Get({}, store_.meta(), key, &text);
+  const rocksdb::Status status = database_.db_->Get({}, database_.meta(), key, &text);
   if (status.IsNotFound()) return {};
   if (!status.ok()) return FromRocks(status, "read which buckets were dropped");
   const Result<int64_t> index =
       BucketIndexOfLabel(families->policy, ParseDropped(text).value_or(""));
   families->dropped = index.ok() ? *index : BucketIndexOf(families->policy, options_.now_ms);
-  if (!index.ok()) store_.problems().Add(key + " is damaged");
+  if (!index.ok()) database_.problems().Add(key + " is damaged");
   return {};
 }
 
 // Precondition: the epoch is that of the opening before.
 Status ShardOpening::LoadClockNote() {
   std::string text;
-  const rocksdb::Status status = store_.db_->Get({}, store_.meta(), kClockKey, &text);
+  const rocksdb::Status status = database_.db_->Get({}, database_.meta(), kClockKey, &text);
   if (!status.ok() && !status.IsNotFound()) return FromRocks(status, "read the time noted");
   const std::optional<ClockNote> note = ClockNote::FromJson(text);
   if (note && note->noted_ms) {
@@ -80,8 +78,8 @@ Status ShardOpening::LoadClockNote() {
 // The last opening was one of software that noted neither the time nor its drops: history may have
 // been dropped, and the oldest bucket made anew since.
 Status ShardOpening::DistrustEarlierDrops() {
-  const MutexLock change(store_.change_mutex_);
-  auto set = std::make_shared<FamilySet>(*store_.families());
+  const MutexLock change(tables_.change_mutex());
+  auto set = std::make_shared<FamilySet>(*database_.families());
   for (auto& [name, of] : set->collections) {
     if (of.history.empty() && !of.policy.history.enabled) continue;
     const int64_t oldest =
@@ -90,19 +88,18 @@ Status ShardOpening::DistrustEarlierDrops() {
     if (of.history_incomplete_up_to_ms >= up_to_ms) continue;
     of.history_incomplete_up_to_ms = up_to_ms;
     if (options_.read_only) continue;
-    const Status noted = store_.PutMeta(UnwatchedKey(name), std::to_string(up_to_ms));
-    if (!noted.ok()) return noted;
+    RETURN_IF_FAILED(database_.PutMeta(UnwatchedKey(name), std::to_string(up_to_ms)));
   }
-  store_.Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 
 Status ShardStore::NoteClock(int64_t now_ms) {
   const Status writable = CheckWritable();
-  if (!writable.ok() || options_.read_only) return writable;
+  if (!writable.ok() || database_.options().read_only) return writable;
   if (now_ms <= noted_ms_) return {};
   const ClockNote note{epoch_, now_ms};
-  const rocksdb::Status written = db_->Put({}, meta(), kClockKey, note.ToJson());
+  const rocksdb::Status written = db()->Put({}, meta(), kClockKey, note.ToJson());
   if (!written.ok()) return FromRocks(written, "note the time");
   noted_ms_ = now_ms;
   return {};

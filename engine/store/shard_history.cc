@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "store/shard_opening.h"
 #include "store/status.h"
 
@@ -24,12 +25,11 @@ std::shared_ptr<HistoryBucket> NewHistoryBucket(const Policy& policy, int64_t in
 Status ShardFamilies::AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket) {
   const auto make = [&](const std::string& name, std::shared_ptr<Family>* family) -> Status {
     if (*family) return {};
-    auto made = CreateFamily(name, NewRules());
+    auto made = database_.CreateFamily(name, database_.NewRules());
     if (made.ok()) *family = *made;
     return made.status();
   };
-  const Status made = make(HistoryFamilyName(collection, bucket->label), &bucket->states);
-  if (!made.ok()) return made;
+  RETURN_IF_FAILED(make(HistoryFamilyName(collection, bucket->label), &bucket->states));
   return make(TimelineFamilyName(collection, bucket->label), &bucket->timeline);
 }
 
@@ -54,8 +54,7 @@ Status ShardOpening::CompleteHistory(CollectionFamilies* families) {
       at = families->history.erase(at);
       continue;
     }
-    const Status made = whole ? Status() : store_.AddHistoryFamilies(families->name, &bucket);
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(whole ? Status() : tables_.AddHistoryFamilies(families->name, &bucket));
     ++at;
   }
   return {};
@@ -67,9 +66,8 @@ Result<std::shared_ptr<HistoryBucket>> ShardFamilies::EnsureHistoryBucket(
     change_mutex_.AssertHeld();
     auto bucket = NewHistoryBucket(known.policy, index);
     const std::string name = HistoryFamilyName(collection, bucket->label);
-    Status made = ForgetMarkers(MarkersOf(ParseFamilyName(name)));
-    if (made.ok()) made = AddHistoryFamilies(collection, bucket.get());
-    if (!made.ok()) return made;
+    RETURN_IF_FAILED(ForgetMarkers(MarkersOf(ParseFamilyName(name))));
+    RETURN_IF_FAILED(AddHistoryFamilies(collection, bucket.get()));
     return bucket;
   };
   return EnsureIn(&CollectionFamilies::history, collection, index, make);

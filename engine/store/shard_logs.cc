@@ -7,6 +7,7 @@
 
 #include <rocksdb/file_system.h>
 
+#include "base/return_if_failed.h"
 #include "format/bytes.h"
 #include "store/files.h"
 #include "store/log_file.h"
@@ -163,8 +164,7 @@ Status CutTornTails(rocksdb::Env* env, const std::string& path, const ShardLogs&
     break;
   }
   for (const LogState* log : torn) {
-    const Status cut = Cut(env, path + "/" + LogName(log->number), log->sound_bytes);
-    if (!cut.ok()) return cut;
+    RETURN_IF_FAILED(Cut(env, path + "/" + LogName(log->number), log->sound_bytes));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "store/shard_opening.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -12,14 +13,14 @@ namespace seendb {
 
 // A note that can't be read says nothing: journal records of before then count, and may hide items.
 Status ShardOpening::LoadMakings(FamilySet* set) {
-  const std::unique_ptr<rocksdb::Iterator> it(store_.db_->NewIterator({}, store_.meta()));
+  const std::unique_ptr<rocksdb::Iterator> it(database_.db_->NewIterator({}, database_.meta()));
   const rocksdb::Slice prefix(kMadePrefix);
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
     rocksdb::Slice name = it->key();
     name.remove_prefix(prefix.size());
     const std::optional<Making> making = Making::FromJson(it->value().ToStringView());
     if (!making) {
-      store_.problems().Add(it->key().ToString() + " is damaged");
+      database_.problems().Add(it->key().ToString() + " is damaged");
       continue;
     }
     set->makings[name.ToString()] = *making;
@@ -34,25 +35,23 @@ Status ShardOpening::LoadMakings(FamilySet* set) {
 
 Status ShardStore::NoteDeletion(const std::string& name, const Making& making) {
   AssertMayBlock();
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const MutexLock change(change_mutex_);
-  const Status noted = PutMeta(MadeKey(name), making.ToJson());
-  if (!noted.ok()) return noted;
+  RETURN_IF_FAILED(CheckWritable());
+  const MutexLock change(tables_.change_mutex());
+  RETURN_IF_FAILED(database_.PutMeta(MadeKey(name), making.ToJson()));
   auto set = std::make_shared<FamilySet>(*families());
   set->makings[name] = making;
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 
 std::optional<CollectionFamilies> ShardStore::UnpublishCollection(std::string_view name) {
-  const MutexLock change(change_mutex_);
+  const MutexLock change(tables_.change_mutex());
   auto set = std::make_shared<FamilySet>(*families());
   const auto at = set->collections.find(name);
   if (at == set->collections.end()) return {};
   CollectionFamilies taken = std::move(at->second);
   set->collections.erase(at);
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return taken;
 }
 
@@ -62,7 +61,7 @@ Status ShardStore::CollectionKeys(const std::string& name, std::vector<std::stri
            PolicyKey(name)};
   for (const char* const of : {kSealedPrefix, kLatePrefix, kLostPrefix}) {
     const std::string prefix = of + name + "/";
-    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+    const std::unique_ptr<rocksdb::Iterator> it(db()->NewIterator({}, meta()));
     for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
       keys->push_back(it->key().ToString());
     }
@@ -73,22 +72,18 @@ Status ShardStore::CollectionKeys(const std::string& name, std::vector<std::stri
 
 Status ShardStore::DeleteCollection(const std::string& name, const CollectionFamilies* families) {
   AssertMayBlock();
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const MutexLock change(change_mutex_);
+  RETURN_IF_FAILED(CheckWritable());
+  const MutexLock change(tables_.change_mutex());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   if (families != nullptr) {
     families->ForEachFamily(
         [&](const std::shared_ptr<Family>& family) { handles.push_back(family->get()); });
   }
   if (!handles.empty()) {
-    const rocksdb::Status dropped = db_->DropColumnFamilies(handles);
-    if (!dropped.ok()) return InDoubt(dropped, "drop the families of " + name);
-    family_count_ -= static_cast<uint32_t>(handles.size());
+    RETURN_IF_FAILED(database_.DropFamilies(handles, "drop the families of " + name));
   }
   std::vector<std::string> keys;
-  const Status listed = CollectionKeys(name, &keys);
-  if (!listed.ok()) return listed;
+  RETURN_IF_FAILED(CollectionKeys(name, &keys));
   auto set = std::make_shared<FamilySet>(*this->families());
   Making& making = set->makings[name];
   making.deleting = false;
@@ -97,9 +92,9 @@ Status ShardStore::DeleteCollection(const std::string& name, const CollectionFam
   for (const std::string& key : keys) {
     if (status.ok()) status = batch.Delete(meta(), key);
   }
-  if (status.ok()) status = db_->Write(Synced(), &batch);
+  if (status.ok()) status = db()->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "delete a collection");
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 
@@ -107,12 +102,10 @@ Status ShardStore::BeginAnew(const StoredPolicy& wanted, uint64_t sequence) {
   AssertMayBlock();
   const auto& [name, policy, number, revision] = wanted;
   const Making making{number, sequence, false};
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+  RETURN_IF_FAILED(CheckWritable());
   const Status dropped = DropAll(&CollectionFamilies::buckets, name);
-  const Status history = dropped.ok() ? DropAll(&CollectionFamilies::history, name) : dropped;
-  if (!history.ok()) return history;
-  const MutexLock change(change_mutex_);
+  RETURN_IF_FAILED(dropped.ok() ? DropAll(&CollectionFamilies::history, name) : dropped);
+  const MutexLock change(tables_.change_mutex());
   auto set = std::make_shared<FamilySet>(*families());
   CollectionFamilies& of = set->collections.find(name)->second;
   rocksdb::WriteBatch batch;
@@ -124,14 +117,14 @@ Status ShardStore::BeginAnew(const StoredPolicy& wanted, uint64_t sequence) {
       status = batch.Put(meta(), DroppedKey(name), DroppedValue(BucketLabel(policy, *of.dropped)));
     }
   }
-  if (status.ok()) status = db_->Write(Synced(), &batch);
+  if (status.ok()) status = db()->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "store a policy");
   of.policy = policy;
   of.revision = revision;
   of.changed = false;
   of.making = making.number;
   set->makings[name] = making;
-  Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/return_if_failed.h"
 #include "format/bytes.h"
 #include "store/files.h"
 #include "store/real_disk.h"
@@ -50,8 +51,7 @@ Result<std::unique_ptr<ShardStore>> ShardStore::Open(
 Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(
     const ShardStoreOptions& options, const std::shared_ptr<SharedResources>& shared) {
   std::unique_ptr<ShardStore> store(new ShardStore(options, shared));
-  const Status opened = ShardOpening(*store).Run();
-  if (!opened.ok()) return opened;
+  RETURN_IF_FAILED(ShardOpening(*store).Run());
   return store;
 }
 
@@ -72,7 +72,7 @@ Status ShardOpening::Run() {
 Status ShardOpening::OpenDatabase() {
   rocksdb::DBOptions db_options = DatabaseOptions(*shared_);
   db_options.create_if_missing = options_.create;
-  db_options.listeners.push_back(store_.problems_);
+  db_options.listeners.push_back(database_.problems_);
   if (options_.create && !options_.read_only) {
     const rocksdb::Status made = MakeOwnersFolder(shared_->env, options_.path);
     if (!made.ok()) return FromRocks(made, "make the folder");
@@ -92,35 +92,33 @@ Status ShardOpening::OpenDatabase() {
     if (opened.name.kind == nullptr) {
       return Status::Incompatible("unknown column family " + name);
     }
-    opened.rules = store_.NewRules();
+    opened.rules = database_.NewRules();
     descriptors.emplace_back(name,
                              FamilyOptions(*opened.name.kind, opened.rules, shared_->block_cache));
     opened_.push_back(std::move(opened));
   }
   if (!options_.read_only) {
-    Status sound = SyncLogs(shared_->env, options_.path);
-    if (sound.ok()) sound = CutTornTails(shared_->env, options_.path, logs_);
-    if (!sound.ok()) return sound;
+    RETURN_IF_FAILED(SyncLogs(shared_->env, options_.path));
+    RETURN_IF_FAILED(CutTornTails(shared_->env, options_.path, logs_));
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = OpenRocks(db_options, descriptors, &handles);
   if (!status.ok()) {
-    const Status tried = OpenWithPlaceholders(db_options, status, descriptors, &handles);
-    if (!tried.ok()) return tried;
+    RETURN_IF_FAILED(OpenWithPlaceholders(db_options, status, descriptors, &handles));
   }
   for (size_t i = 0; i < handles.size(); ++i) {
     const FamilyName& name = opened_[i].name;
-    opened_[i].family = std::make_shared<Family>(store_.db_.get(), handles[i], *name.kind);
-    if (name.Is(kMetaTable)) store_.meta_ = opened_[i].family;
-    if (name.Is(kUsersTable)) store_.users_ = opened_[i].family;
+    opened_[i].family = std::make_shared<Family>(database_.db_.get(), handles[i], *name.kind);
+    if (name.Is(kMetaTable)) database_.meta_ = opened_[i].family;
+    if (name.Is(kUsersTable)) database_.users_ = opened_[i].family;
   }
-  store_.family_count_ = static_cast<uint32_t>(handles.size());
-  if (!store_.users_ && !options_.read_only) {
-    auto made = store_.CreateFamily(kUsersFamilyName, store_.NewRules());
+  database_.family_count_ = static_cast<uint32_t>(handles.size());
+  if (!database_.users_ && !options_.read_only) {
+    auto made = database_.CreateFamily(kUsersFamilyName, database_.NewRules());
     if (!made.ok()) return made.status();
-    store_.users_ = *made;
+    database_.users_ = *made;
   }
-  if (!store_.users_) return Status::Corruption("the family users is missing");
+  if (!database_.users_) return Status::Corruption("the family users is missing");
   return {};
 }
 
@@ -128,7 +126,7 @@ Status ShardOpening::OpenDatabase() {
 // tells that from a torn tail. It was read before the log was: a running engine may have gone on.
 Status ShardOpening::CheckSynced() {
   const std::optional<uint64_t> synced = logs_.synced;
-  const uint64_t recovered = store_.db_->GetLatestSequenceNumber();
+  const uint64_t recovered = database_.db_->GetLatestSequenceNumber();
   if (!synced || recovered >= *synced) return {};
   const std::string text = "the log (*.log in " + options_.path + ") is damaged: synced up to " +
                            std::to_string(*synced) + ", readable up to " +
@@ -145,19 +143,18 @@ Status ShardOpening::CheckSynced() {
 Status ShardOpening::KeepLogLoss() {
   if (log_loss_.empty()) return {};
   uint64_t users = 0;
-  const Status repeated = options_.read_only ? Status() : store_.RepeatErasures(&users);
-  if (!repeated.ok()) return repeated;
+  RETURN_IF_FAILED(options_.read_only ? Status() : store_.RepeatErasures(&users));
   const Status marked = store_.MarkLogLost(log_loss_ + kForgottenWithLog);
-  return marked.ok() && !options_.read_only ? store_.FlushAll() : marked;
+  return marked.ok() && !options_.read_only ? tables_.FlushAll() : marked;
 }
 
 Status ShardOpening::CheckShardIdentity() {
   std::string stored;
-  const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kIdentityKey, &stored);
+  const rocksdb::Status got = database_.db_->Get({}, database_.meta(), kIdentityKey, &stored);
   if (got.IsNotFound() && options_.create && !options_.read_only) {
     const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards,
                              options_.hash};
-    return store_.PutMeta(kIdentityKey, mine.ToJson());
+    return database_.PutMeta(kIdentityKey, mine.ToJson());
   }
   if (!got.ok()) return FromRocks(got, "read the shard's identity");
   const Json parsed = Json::parse(stored, nullptr, false);
@@ -194,11 +191,11 @@ Status ShardOpening::CheckShardIdentity() {
 Status ShardOpening::RenewShardIdentity() {
   if (!former_identity_ || options_.read_only) return {};
   former_identity_->format = kFormatVersion;
-  return store_.PutMeta(kIdentityKey, former_identity_->ToJson());
+  return database_.PutMeta(kIdentityKey, former_identity_->ToJson());
 }
 
 Status ShardOpening::LoadPolicies() {
-  const std::unique_ptr<rocksdb::Iterator> it(store_.db_->NewIterator({}, store_.meta()));
+  const std::unique_ptr<rocksdb::Iterator> it(database_.db_->NewIterator({}, database_.meta()));
   const rocksdb::Slice prefix(kCollectionPrefix);
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
     rocksdb::Slice name = it->key();
@@ -219,10 +216,11 @@ Status ShardOpening::LoadPolicies() {
 // A mark that can't be read is none: what others say of the policy is believed then.
 Status ShardOpening::LoadMark(CollectionFamilies* families) const {
   std::string copy, text;
-  rocksdb::Status status = store_.db_->Get({}, store_.meta(), PolicyKey(families->name), &text);
+  rocksdb::Status status =
+      database_.db_->Get({}, database_.meta(), PolicyKey(families->name), &text);
   if (status.IsNotFound()) return {};
   if (status.ok()) {
-    status = store_.db_->Get({}, store_.meta(), kCollectionPrefix + families->name, &copy);
+    status = database_.db_->Get({}, database_.meta(), kCollectionPrefix + families->name, &copy);
   }
   if (!status.ok()) return FromRocks(status, "read the revision of a policy");
   const std::optional<PolicyMark> mark = PolicyMark::FromJson(text);
@@ -236,7 +234,7 @@ Status ShardOpening::LoadMark(CollectionFamilies* families) const {
 Status ShardOpening::LoadHistoryIncomplete(CollectionFamilies* families) const {
   std::string text;
   const rocksdb::Status status =
-      store_.db_->Get({}, store_.meta(), UnwatchedKey(families->name), &text);
+      database_.db_->Get({}, database_.meta(), UnwatchedKey(families->name), &text);
   if (status.IsNotFound()) return {};
   if (!status.ok()) return FromRocks(status, "read since when history is whole");
   int64_t at_ms = 0;
@@ -253,8 +251,10 @@ Status ShardOpening::LoadHistoryIncomplete(CollectionFamilies* families) const {
 void ShardOpening::LoadGrowth(std::string_view collection, Bucket* bucket) const {
   std::string marker, late;
   bucket->sealed =
-      store_.db_->Get({}, store_.meta(), SealedKey(collection, bucket->label), &marker).ok();
-  if (!store_.db_->Get({}, store_.meta(), LateKey(collection, bucket->label), &late).ok()) return;
+      database_.db_->Get({}, database_.meta(), SealedKey(collection, bucket->label), &marker).ok();
+  if (!database_.db_->Get({}, database_.meta(), LateKey(collection, bucket->label), &late).ok()) {
+    return;
+  }
   uint64_t total = 0;
   const auto [end, error] = std::from_chars(late.data(), late.data() + late.size(), total);
   if (error != std::errc() || end != late.data() + late.size()) return;
@@ -265,8 +265,8 @@ void ShardOpening::LoadGrowth(std::string_view collection, Bucket* bucket) const
 // Its name is of no calendar, so that no window reaches it and no retention drops it. It stays in
 // RocksDB, closed.
 void ShardOpening::SetAside(const Opened& opened) {
-  store_.problems_->Add(opened.family->name() + ": set aside: " + opened.name.bucket +
-                        " is no bucket of the collection's policy");
+  database_.problems_->Add(opened.family->name() + ": set aside: " + opened.name.bucket +
+                           " is no bucket of the collection's policy");
 }
 
 Status ShardOpening::PublishOpened() {
@@ -275,22 +275,23 @@ Status ShardOpening::PublishOpened() {
     CollectionFamilies& families = set->collections[name];
     families.name = name;
     families.policy = policy;
-    Status loaded = LoadHistoryIncomplete(&families);
-    if (loaded.ok()) loaded = LoadDropped(&families);
-    if (loaded.ok()) loaded = LoadMark(&families);
-    if (!loaded.ok()) return loaded;
+    RETURN_IF_FAILED(LoadHistoryIncomplete(&families));
+    RETURN_IF_FAILED(LoadDropped(&families));
+    RETURN_IF_FAILED(LoadMark(&families));
   }
-  const Status makings = LoadMakings(set.get());
-  if (!makings.ok()) return makings;
+  RETURN_IF_FAILED(LoadMakings(set.get()));
   for (Opened& opened : opened_) {
     if (opened.name.Is(kRingTables)) {
       if (opened.name.slot >= 1024) return Status::Incompatible("unknown column family ring/...");
-      const WriterLock lock(store_.mutex_);
-      store_.ring_.resize(std::max<size_t>(store_.ring_.size(), opened.name.slot + 1));
-      store_.ring_[opened.name.slot] = opened.family;
+      const WriterLock lock(database_.mutex_);
+      database_.ring_.resize(std::max<size_t>(database_.ring_.size(), opened.name.slot + 1));
+      database_.ring_[opened.name.slot] = opened.family;
       continue;
     }
-    if (opened.name.Is(kOwnTable)) set->own = opened.family;
+    if (opened.name.Is(kOwnTable)) {
+      set->own = opened.family;
+      set->own_rules = opened.rules.own;
+    }
     if (opened.name.collection.empty()) continue;
     const auto at = set->collections.find(opened.name.collection);
     if (at == set->collections.end()) {
@@ -299,8 +300,7 @@ Status ShardOpening::PublishOpened() {
     CollectionFamilies& families = at->second;
     if (families.AdoptList(opened.name.kind->prefix, opened.family, opened.rules)) continue;
     if (!opened.name.Is(kSeenTables)) {
-      const Status adopted = AdoptHistory(opened, &families);
-      if (!adopted.ok()) return adopted;
+      RETURN_IF_FAILED(AdoptHistory(opened, &families));
       continue;
     }
     const Result<int64_t> index = BucketIndexOfLabel(families.policy, opened.name.bucket);
@@ -315,35 +315,31 @@ Status ShardOpening::PublishOpened() {
     bucket->end_ms = BucketBeginMs(families.policy, *index + 1);
     bucket->family = opened.family;
     bucket->rules = opened.rules.seen;
-    store_.BindRules(families.policy, bucket.get());
+    tables_.BindRules(families.policy, bucket.get());
     LoadGrowth(families.name, bucket.get());
     families.buckets[*index] = std::move(bucket);
   }
   for (auto& [name, families] : set->collections) {
-    const Status whole = CompleteHistory(&families);
-    if (!whole.ok()) return whole;
+    RETURN_IF_FAILED(CompleteHistory(&families));
   }
-  const Status losses = LoadLosses(set.get());
-  if (!losses.ok()) return losses;
+  RETURN_IF_FAILED(LoadLosses(set.get()));
   if (!options_.read_only) {
     for (auto& [name, families] : set->collections) {
-      const Status made = store_.EnsureImpressions(&families);
-      if (!made.ok()) return made;
+      RETURN_IF_FAILED(tables_.EnsureImpressions(&families));
     }
   }
-  store_.Publish(std::move(set));
+  database_.Publish(std::move(set));
   return {};
 }
 
 Status ShardOpening::BumpEpoch() {
   std::string stored;
-  const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kRingKey, &stored);
+  const rocksdb::Status got = database_.db_->Get({}, database_.meta(), kRingKey, &stored);
   if (got.ok()) {
     const std::optional<uint64_t> epoch = ParseRingState(stored);
     if (!epoch) return Status::Corruption("ring state is unreadable");
     store_.epoch_ = *epoch;
-    const Status noted = LoadClockNote();
-    if (!noted.ok()) return noted;
+    RETURN_IF_FAILED(LoadClockNote());
   } else if (!got.IsNotFound()) {
     return FromRocks(got, "read the ring state");
   }
@@ -351,26 +347,26 @@ Status ShardOpening::BumpEpoch() {
   // A log that lost a part may have lost openings: no sequence is given twice.
   store_.epoch_ += log_loss_.empty() && !options_.repairing ? 1 : kEpochsLost;
   rocksdb::WriteBatch batch;
-  rocksdb::Status status = batch.Put(store_.meta(), kRingKey, RingState(store_.epoch_));
+  rocksdb::Status status = batch.Put(database_.meta(), kRingKey, RingState(store_.epoch_));
   const ClockNote note{store_.epoch_, store_.noted_ms()};
-  if (status.ok()) status = batch.Put(store_.meta(), kClockKey, note.ToJson());
-  if (status.ok()) status = store_.db_->Write(Synced(), &batch);
+  if (status.ok()) status = batch.Put(database_.meta(), kClockKey, note.ToJson());
+  if (status.ok()) status = database_.db_->Write(Synced(), &batch);
   return FromRocks(status, "begin an epoch");
 }
 
 Status ShardOpening::MakeRingFamilies() {
   if (options_.read_only) return {};
   std::vector<std::shared_ptr<Family>> ring(
-      std::max<size_t>(store_.ring_families(), shared_->ring_slots));
+      std::max<size_t>(database_.ring_families(), shared_->ring_slots));
   for (uint32_t slot = 0; slot < ring.size(); ++slot) {
-    ring[slot] = store_.ring_family(slot);
+    ring[slot] = database_.ring_family(slot);
     if (ring[slot]) continue;
-    auto made = store_.CreateFamily(RingFamilyName(slot), store_.NewRules());
+    auto made = database_.CreateFamily(RingFamilyName(slot), database_.NewRules());
     if (!made.ok()) return made.status();
     ring[slot] = *made;
   }
-  const WriterLock lock(store_.mutex_);
-  store_.ring_ = std::move(ring);
+  const WriterLock lock(database_.mutex_);
+  database_.ring_ = std::move(ring);
   return {};
 }
 

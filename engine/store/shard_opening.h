@@ -22,7 +22,11 @@ namespace seendb {
 class ShardOpening {
  public:
   explicit ShardOpening(ShardStore& store)
-      : store_(store), options_(store.options_), shared_(store.shared_) {}
+      : store_(store),
+        database_(store.database_),
+        tables_(store.tables_),
+        options_(database_.options_),
+        shared_(database_.shared_) {}
   /// On failure the store is to be closed, after this has gone.
   Status Run();
 
@@ -66,6 +70,8 @@ class ShardOpening {
   Status DistrustEarlierDrops();
 
   ShardStore& store_;
+  ShardDatabase& database_;
+  ShardFamilies& tables_;
   const ShardStoreOptions& options_;
   const std::shared_ptr<SharedResources>& shared_;
   ShardLogs logs_;  // as they were before the database was opened

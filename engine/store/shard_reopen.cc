@@ -19,7 +19,7 @@ constexpr char kRoomProblem[] = "the disk is full: ";
 }  // namespace
 
 // A shard that opens writes anew what is in its logs.
-Status ShardStore::CheckRoom() {
+Status ShardDatabase::CheckRoom() const {
   rocksdb::Env* const env = shared_->env;
   const Result<std::vector<uint64_t>> logs = LogNumbers(env, options_.path);
   if (!logs.ok()) return logs.status();
@@ -39,7 +39,7 @@ Status ShardStore::CheckRoom() {
   return Status::IOError(kRoomProblem + lacks);
 }
 
-Status ShardStore::TryDisk() const {
+Status ShardDatabase::TryDisk() const {
   rocksdb::Env* const env = shared_->env;
   const std::string path = options_.path + "/TRIED";
   const rocksdb::Status written =
@@ -48,43 +48,27 @@ Status ShardStore::TryDisk() const {
   return FromRocks(written.ok() ? removed : written, "write " + path);
 }
 
+void ShardStore::Close() {
+  tables_.Close();
+  database_.Close();
+}
+
 Status ShardStore::Reopen(int64_t now_ms) {
   AssertMayBlock();
   Close();
-  options_.now_ms = now_ms;
-  giving_up_ = false;
-  options_.create = options_.read_only = false;
-  problems_->Begin();
+  database_.BeginReopening(now_ms);
+  problems().Begin();
   Status opened = ShardOpening(*this).Run();
   if (opened.ok()) return {};
-  problems_->Stop(opened.ToString());
-  problems_->Add("RocksDB: " + opened.ToString());
+  problems().Stop(opened.ToString());
+  problems().Add("RocksDB: " + opened.ToString());
   Close();
-  options_.read_only = true;
+  database_.BeginReading();
   const Status readable = ShardOpening(*this).Run();
   if (readable.ok()) return opened;
   Close();
-  problems_->Add("RocksDB: can't be read either: " + readable.ToString());
+  problems().Add("RocksDB: can't be read either: " + readable.ToString());
   return opened;
-}
-
-Status ShardStore::FlushAll() {
-  AssertMayBlock();
-  constexpr int kTries = 100;
-  for (int tried = 1;; ++tried) {
-    const std::vector<std::shared_ptr<Family>> all = OpenTables();
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    handles.reserve(all.size());
-    for (const std::shared_ptr<Family>& family : all) handles.push_back(family->get());
-    const rocksdb::Status flushed = db_->Flush(rocksdb::FlushOptions(), handles);
-    if (!flushed.IsColumnFamilyDropped() || tried == kTries) return FromRocks(flushed, "flush");
-    shared_->env->SleepForMicroseconds(10'000);  // a family is being dropped: it leaves the list
-  }
-}
-
-Status ShardStore::FlushUsers() {
-  AssertMayBlock();
-  return FromRocks(db_->Flush(rocksdb::FlushOptions(), users()), "flush the user records");
 }
 
 }  // namespace seendb

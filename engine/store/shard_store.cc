@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/return_if_failed.h"
 #include "format/bytes.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -25,9 +26,8 @@ rocksdb::Status PutPolicy(const StoredPolicy& wanted, rocksdb::ColumnFamilyHandl
 Status ShardStore::PutCollection(const StoredPolicy& wanted, int64_t history_incomplete_up_to_ms) {
   AssertMayBlock();
   const std::string& name = wanted.name;
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const MutexLock change(change_mutex_);
+  RETURN_IF_FAILED(CheckWritable());
+  const MutexLock change(tables_.change_mutex());
   auto set = std::make_shared<FamilySet>(*families());
   CollectionFamilies& families = set->collections[name];
   history_incomplete_up_to_ms =
@@ -43,7 +43,7 @@ Status ShardStore::PutCollection(const StoredPolicy& wanted, int64_t history_inc
     set->makings[name] = noted;
     if (status.ok()) status = batch.Put(meta(), MadeKey(name), noted.ToJson());
   }
-  if (status.ok()) status = db_->Write(Synced(), &batch);
+  if (status.ok()) status = db()->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "store a policy");
   families.name = name;
   families.making = noted.number;
@@ -51,45 +51,29 @@ Status ShardStore::PutCollection(const StoredPolicy& wanted, int64_t history_inc
   families.revision = wanted.revision;
   families.changed = false;
   families.history_incomplete_up_to_ms = history_incomplete_up_to_ms;
-  const Status made = EnsureImpressions(&families);
-  if (!made.ok()) return made;
+  RETURN_IF_FAILED(tables_.EnsureImpressions(&families));
   SetImpressionRules(wanted.policy, families.impression_rules.get());
   if (families.exposures) SetExposureRules(wanted.policy, families.exposure_rules.get());
+  if (families.counts) families.count_rules->SetKinds(wanted.policy.counts);
   for (const auto& [index, bucket] : families.buckets) {
     bucket->rules->bytes_max = EffectiveMaxFilterBytes(wanted.policy);
   }
-  Publish(std::move(set));
-  return {};
-}
-
-Status ShardStore::CompactAll() {
-  AssertMayBlock();
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  rocksdb::CompactRangeOptions compact;
-  compact.exclusive_manual_compaction = false;
-  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  for (const auto& family : OpenTables()) {
-    if (!family->kind().compacted) continue;
-    const rocksdb::Status status = db_->CompactRange(compact, family->get(), nullptr, nullptr);
-    if (status.IsColumnFamilyDropped()) continue;  // dropped meanwhile
-    if (!status.ok()) return FromRocks(status, "compact " + family->name());
-  }
+  database_.Publish(std::move(set));
   return {};
 }
 
 void ShardStore::KeepDamaged(std::string_view name, std::string_view bytes) {
-  problems_->Add("a damaged journal record was set aside: " + std::string(name));
-  if (options_.read_only) return;
+  problems().Add("a damaged journal record was set aside: " + std::string(name));
+  if (database_.options().read_only) return;
   int kept = 0;
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  const std::unique_ptr<rocksdb::Iterator> it(db()->NewIterator({}, meta()));
   for (it->Seek(kDamagedPrefix); it->Valid() && it->key().starts_with(kDamagedPrefix); it->Next()) {
     ++kept;
   }
   if (kept >= kDamagedKept) return;
   const std::string key = std::string(kDamagedPrefix).append(name);
-  const Status stored = PutMeta(key, std::string(bytes.substr(0, 64 << 10)));
-  if (!stored.ok()) problems_->Add(stored.ToString());
+  const Status stored = database_.PutMeta(key, std::string(bytes.substr(0, 64 << 10)));
+  if (!stored.ok()) problems().Add(stored.ToString());
 }
 
 }  // namespace seendb

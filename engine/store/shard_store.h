@@ -1,6 +1,7 @@
 // store/shard_store.h: one shard's RocksDB: what is stored of its collections, and the whole of it.
+// It owns the open database (shard_database.h) and the changes of its families (shard_families.h).
 //
-// Threads: as ShardFamilies.
+// Threads: as ShardDatabase and ShardFamilies.
 
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "seendb/report.h"
@@ -31,10 +33,29 @@ rocksdb::Status PutPolicy(const StoredPolicy& wanted, rocksdb::ColumnFamilyHandl
                           rocksdb::WriteBatch* batch);
 
 /// See the head of this file.
-class ShardStore : public ShardFamilies {
+class ShardStore {
  public:
   static Result<std::unique_ptr<ShardStore>> Open(const ShardStoreOptions& options,
                                                   const std::shared_ptr<SharedResources>& shared);
+  ShardStore(const ShardStore&) = delete;
+  ShardStore& operator=(const ShardStore&) = delete;
+
+  // ---- The parts ----
+
+  const ShardDatabase& database() const { return database_; }
+  /// Its families, to change them.
+  ShardFamilies& tables() { return tables_; }
+  /// Handles of the database, for everybody who reads or writes rows.
+  rocksdb::DB* db() const { return database_.db(); }
+  rocksdb::ColumnFamilyHandle* users() const { return database_.users(); }
+  rocksdb::ColumnFamilyHandle* meta() const { return database_.meta(); }
+  std::shared_ptr<const FamilySet> families() const { return database_.families(); }
+  uint32_t shard() const { return database_.shard(); }
+  bool readable() const { return database_.readable(); }
+  Status CheckWritable() const { return database_.CheckWritable(); }
+  ProblemList& problems() const { return database_.problems(); }
+  Status SyncWal() { return database_.SyncWal(); }
+  void GiveUp() { database_.GiveUp(); }
 
   /// A number that grows with every opening: the high bits of the shard's sequences.
   uint64_t epoch() const { return epoch_; }
@@ -68,7 +89,7 @@ class ShardStore : public ShardFamilies {
   /// Notes that plays of any user may be lost: answers say so from now on (data_loss.h), and
   /// sources are read again.
   Status MarkLogLost(const std::string& reason) {
-    return MarkLogLost(DataLoss{options_.now_ms, reason, {}});
+    return MarkLogLost(DataLoss{database_.options().now_ms, reason, {}});
   }
   Status MarkLogLost(const DataLoss& loss);
   /// Notes, synced, that this shard is made in the place of one that was lost. It does not know its
@@ -87,31 +108,22 @@ class ShardStore : public ShardFamilies {
 
   // ---- The whole shard ----
 
-  /// Compacts every family down to the last level.
-  Status CompactAll();
   /// Puts a copy of the shard into `folder`, adding to `*report`: everything written before the
   /// call is in it. On failure the folder is left half made.
   Status Checkpoint(const std::string& folder, CheckpointReport* report);
 
-  /// Whether a Reopen finds the room that it needs; a lack of it is a problem (Problems) until the
-  /// next look.
-  Status CheckRoom();
-  /// Whether the disk takes files of some size again: worth a Reopen.
-  Status TryDisk() const;
   /// Closes the database and opens it again as after a restart; where that fails, for reading.
   /// What is found to be lost is dated by `now_ms`.
   /// Precondition: nobody else is in any member, nor holds a family, a bucket or a value.
   Status Reopen(int64_t now_ms);
-  /// Writes what is only in logs into tables: what a disk that failed to sync forgot of them.
-  Status FlushAll();
-  /// The same for the family `users`.
-  Status FlushUsers();
 
  private:
   friend class ShardOpening;
   static constexpr int64_t kNeverNoted = std::numeric_limits<int64_t>::min();
 
-  using ShardFamilies::ShardFamilies;
+  ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared)
+      : database_(std::move(options), std::move(shared)) {}
+  void Close();
   static Result<std::unique_ptr<ShardStore>> OpenOnce(
       const ShardStoreOptions& options, const std::shared_ptr<SharedResources>& shared);
   Status ForgetSources();
@@ -119,12 +131,14 @@ class ShardStore : public ShardFamilies {
   /// Drops every bucket of a kind.
   template <typename OneBucket>
   Status DropAll(BucketsOf<OneBucket> CollectionFamilies::*buckets, const std::string& name) {
-    const auto all = Unpublish(buckets, name, std::numeric_limits<int64_t>::max());
-    const Status dropped = Drop(name, all);
-    if (!dropped.ok()) AbandonDrop(name, all);
+    const auto all = tables_.Unpublish(buckets, name, std::numeric_limits<int64_t>::max());
+    const Status dropped = tables_.Drop(name, all);
+    if (!dropped.ok()) tables_.AbandonDrop(name, all);
     return dropped;
   }
 
+  ShardDatabase database_;
+  ShardFamilies tables_{&database_};
   uint64_t epoch_ = 0;
   std::atomic<int64_t> noted_ms_{kNeverNoted};
 };

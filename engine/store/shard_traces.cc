@@ -80,28 +80,28 @@ Status ShardFamilies::RemoveDeleted(const std::vector<std::string>* users) {
   rocksdb::CompactRangeOptions options;
   options.exclusive_manual_compaction = false;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  for (const auto& family : OpenTables()) {
-    if (giving_up()) return Status::Unavailable("the shard is being closed");
+  for (const auto& family : database_.OpenTables()) {
+    if (database_.giving_up()) return Status::Unavailable("the shard is being closed");
     const Table& kind = family->kind();
     if (!kind.compacted || damaged_traces_.contains(family->name())) continue;
     const bool by_user =
         kind.erase == Table::Erase::kRows || kind.erase == Table::Erase::kDeleteUser;
     std::vector<KeyRange> ranges(1);  // all of the family
     if (by_user && users != nullptr) {
-      ranges = JoinByTable(db_.get(), family->get(), RangesOf(kind, *users));
+      ranges = JoinByTable(database_.db(), family->get(), RangesOf(kind, *users));
     }
     for (const auto& [begin, end] : ranges) {
       // Families of filters are compacted whole, whatever the range is: once is enough.
-      if (!HasDeletions(db_.get(), family->get())) break;
+      if (!HasDeletions(database_.db(), family->get())) break;
       const rocksdb::Slice from(begin), to(end);
       const bool whole = end.empty();
-      const rocksdb::Status status =
-          db_->CompactRange(options, family->get(), whole ? nullptr : &from, whole ? nullptr : &to);
+      const rocksdb::Status status = database_.db()->CompactRange(
+          options, family->get(), whole ? nullptr : &from, whole ? nullptr : &to);
       if (status.ok() || status.IsColumnFamilyDropped()) continue;
       if (!status.IsCorruption()) return FromRocks(status, "compact " + family->name());
       damaged_traces_.insert(family->name());
-      problems().Add("what erasures left in " + family->name() +
-                     " can't be removed: " + status.ToString());
+      database_.problems().Add("what erasures left in " + family->name() +
+                               " can't be removed: " + status.ToString());
       break;
     }
   }

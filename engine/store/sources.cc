@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/return_if_failed.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -206,12 +207,10 @@ Status Sources::Forget(ShardStore* store, std::string_view topic) {
   for (const auto& [key, record] : records_) keys.insert(key);
   for (const Key& key : keys) {
     if (key.first != topic) continue;
-    const Status gone = DeleteRecord(key, *store, &batch);
-    if (!gone.ok()) return gone;
+    RETURN_IF_FAILED(DeleteRecord(key, *store, &batch));
   }
   if (batch.Count() == 0) return {};
-  const Status written = FromRocks(store->db()->Write(Synced(), &batch), "forget the offsets");
-  if (!written.ok()) return written;
+  RETURN_IF_FAILED(FromRocks(store->db()->Write(Synced(), &batch), "forget the offsets"));
   std::erase_if(records_, [&](const auto& one) { return one.first.first == topic; });
   std::erase_if(forgotten_, [&](const Key& key) { return key.first == topic; });
   ReportAll();
@@ -272,8 +271,7 @@ void SourceChange::Count(uint32_t event, bool accepted) {
 
 Status SourceChange::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) const {
   for (const auto& [key, record] : records_) {
-    const Status put = PutRecord(key, record, store, batch);
-    if (!put.ok()) return put;
+    RETURN_IF_FAILED(PutRecord(key, record, store, batch));
   }
   return {};
 }

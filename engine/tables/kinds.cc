@@ -8,6 +8,7 @@
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/marks_codec.h"
+#include "format/own_set_codec.h"
 #include "format/user_codec.h"
 #include "tables/meta_keys.h"
 #include "tables/rows.h"
@@ -35,6 +36,7 @@ void TuneUsers(const TableRules& rules, ColumnFamilyOptions* options, BlockBased
 
 void TuneOwn(const TableRules& rules, ColumnFamilyOptions* options, BlockBasedTableOptions*) {
   options->merge_operator = NewOwnOperator(rules.counters);
+  options->compaction_filter_factory = NewExpiryFilterFactory(rules.own);
 }
 
 // Written once, read only by a replay, dropped whole.
@@ -127,7 +129,9 @@ std::string ImpressionsAfter(std::string_view value, uint64_t seq) {
   return after;
 }
 
-std::string MarksAfter(std::string_view value, int64_t at_ms) {
+std::string OwnAfter(std::string_view value, int64_t at_ms) {
+  StoredOwnSet set;
+  if (set.Parse(value)) return set.said_ms > at_ms ? std::string(value) : std::string();
   MarkList list;
   if (!list.Parse(value)) return {};
   list.ForgetUpTo(at_ms);
@@ -199,14 +203,14 @@ constexpr Table kTables[] = {
         .loss = Table::Loss::kUsersOfShard,
         .lost_label = kOwnLabel,
         .markers = {},
-        .key_text = PlainKeyText,
-        .value_text = NewerOr<MarksText>,
-        .check = NewerOr<FaultOfMarks>,
+        .key_text = OwnKeyText,
+        .value_text = NewerOr<OwnText>,
+        .check = NewerOr<FaultOfOwn>,
         .newer_reason = nullptr,
         .newer_end = {},
         .sequence_of = nullptr,
         .written_after = nullptr,
-        .said_after = MarksAfter,
+        .said_after = OwnAfter,
     },
     {
         .prefix = kRingTables,
@@ -369,7 +373,7 @@ std::span<const Table> Tables() { return kTables; }
 
 TableRules UnboundRules(const std::shared_ptr<Counters>& counters) {
   TableRules rules{std::make_shared<SeenRules>(), std::make_shared<ImpressionRules>(),
-                   std::make_shared<CountRules>(), counters};
+                   std::make_shared<CountRules>(), std::make_shared<OwnRules>(), counters};
   rules.seen->counters = counters;
   rules.impressions->counters = counters;
   rules.impressions->limit = UINT32_MAX;

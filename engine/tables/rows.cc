@@ -14,6 +14,7 @@
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/marks_codec.h"
+#include "format/own_set_codec.h"
 #include "format/user_codec.h"
 #include "seendb/policy.h"
 #include "tables/meta_keys.h"
@@ -98,6 +99,12 @@ Fault FaultOfHistoryJournal(std::string_view value) {
 
 std::string PlainKeyText(std::string_view key) {
   return IsDayKey(key) ? DayKeyText(key) : Printable(key);
+}
+
+std::string OwnKeyText(std::string_view key) {
+  std::string_view user, name;
+  if (!ParseOwnSetKey(key, &user, &name)) return Printable(key);
+  return "\\xff" + Printable(user) + " " + Printable(name);
 }
 
 std::string SequenceKeyText(std::string_view key) {
@@ -200,7 +207,16 @@ std::string UserText(std::string_view value) {
   return text;
 }
 
-std::string MarksText(std::string_view value) {
+std::string OwnText(std::string_view value) {
+  StoredOwnSet set;
+  if (set.Parse(value)) {
+    std::string said = !set.said ? "no set" : set.deleted ? "deleted" : "";
+    if (said.empty()) said = "items=" + std::to_string(set.items.size());
+    if (set.said) {
+      said += " said=" + std::to_string(set.said_ms) + " ends=" + std::to_string(set.ends_ms());
+    }
+    return set.damage.empty() ? said : said + " damaged";
+  }
   MarkList list;
   if (!list.Parse(value)) return "damaged marks, " + std::to_string(value.size()) + " bytes";
   std::string text = "groups=" + std::to_string(list.groups()) +
@@ -280,7 +296,14 @@ Fault FaultOfTimeline(std::string_view key, std::string_view value) {
   return {value.empty() ? "" : "the timeline row is not empty"};
 }
 
-Fault FaultOfMarks(std::string_view, std::string_view value) {
+Fault FaultOfOwn(std::string_view key, std::string_view value) {
+  if (IsOwnSetKey(key)) {
+    StoredOwnSet set;
+    std::string_view user, name;
+    if (!ParseOwnSetKey(key, &user, &name)) return {"the key is no user and set"};
+    if (!set.Parse(value)) return {"the set is damaged"};
+    return FaultOf(set.damage);
+  }
   MarkList list;
   if (!list.Parse(value)) return {"the marks are damaged"};
   return FaultOf(list.damage);

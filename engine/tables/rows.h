@@ -12,6 +12,7 @@ namespace seendb {
 
 /// A key in printable form: text, or a day key.
 std::string PlainKeyText(std::string_view key);
+std::string OwnKeyText(std::string_view key);
 /// That of a journal record: "epoch:counter".
 std::string SequenceKeyText(std::string_view key);
 /// User and item; of a timeline row with the time between them.
@@ -25,7 +26,7 @@ std::string JournalText(std::string_view value);
 std::string ImpressionsText(std::string_view value);
 std::string HistoryText(std::string_view value);
 std::string UserText(std::string_view value);
-std::string MarksText(std::string_view value);
+std::string OwnText(std::string_view value);
 std::string CountsText(std::string_view value);
 
 /// What is wrong with a row.
@@ -36,7 +37,7 @@ Fault FaultOfImpressions(std::string_view key, std::string_view value);
 Fault FaultOfHistory(std::string_view key, std::string_view value);
 Fault FaultOfTimeline(std::string_view key, std::string_view value);
 Fault FaultOfUser(std::string_view key, std::string_view value);
-Fault FaultOfMarks(std::string_view key, std::string_view value);
+Fault FaultOfOwn(std::string_view key, std::string_view value);
 Fault FaultOfCounts(std::string_view key, std::string_view value);
 
 }  // namespace seendb

@@ -47,6 +47,7 @@ struct TableRules {
   std::shared_ptr<SeenRules> seen;
   std::shared_ptr<ImpressionRules> impressions;  ///< of exposures, too
   std::shared_ptr<CountRules> counts;
+  std::shared_ptr<OwnRules> own;
   std::shared_ptr<Counters> counters;
 };
 /// Rules of no policy: nothing is left out of a value.
@@ -70,7 +71,7 @@ struct Table {
   /// What an erasure deletes.
   enum class Erase : uint8_t {
     kKeep,        ///< nothing: a replay leaves out what is older than the erasure
-    kDeleteUser,  ///< the key that is the user's id
+    kDeleteUser,  ///< the key that is the user's id; of `own` those of the user's sets, too
     kRows,        ///< all rows of the user, in pieces
     kRecord,      ///< day keys; the user's record tells of the erasure
   };

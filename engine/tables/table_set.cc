@@ -84,6 +84,7 @@ bool CollectionFamilies::AdoptList(std::string_view table, const std::shared_ptr
   } else if (table == kCountsTables) {
     counts = family;
     count_rules = rules.counts;
+    count_rules->SetKinds(policy.counts);
   } else {
     return false;
   }

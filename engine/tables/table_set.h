@@ -155,8 +155,9 @@ struct FamilySet {
   /// By name. Has the names whose collection was deleted, got other fixed fields, or got its number
   /// from a caller; also those that no collection has now.
   std::map<std::string, Making, std::less<>> makings;
-  std::shared_ptr<Family> own;  ///< null until a user has said something
-  DataLossSet own_losses;       ///< of it
+  std::shared_ptr<Family> own;          ///< null until a user has said something
+  std::shared_ptr<OwnRules> own_rules;  ///< of it
+  DataLossSet own_losses;               ///< of it
   const CollectionFamilies* Find(std::string_view name) const {
     const auto at = collections.find(name);
     return at == collections.end() ? nullptr : &at->second;

@@ -39,6 +39,7 @@
 #include "seendb/counts.h"
 #include "seendb/cxx20.h"
 #include "seendb/events.h"
+#include "seendb/filter_dump.h"
 #include "seendb/history.h"
 #include "seendb/ingest.h"
 #include "seendb/marks.h"
@@ -46,13 +47,13 @@
 #include "seendb/policy.h"
 #include "seendb/report.h"
 #include "seendb/status.h"
+#include "seendb/user_sets.h"
 
 namespace seendb {
-
 struct Seams;  // engine/seams.h, not installed: injected clock and file system
 
 /// The database: see the head of this file.
-class Engine : public UserMarks, public UserCounts {
+class Engine : public UserMarks, public UserCounts, public UserSets, public FilterDumps {
  public:
   /// Opens or makes the database in `path` and replays its journal. Blocks until every shard is
   /// replayed (but see Options::open_later). kNotFound: none there and !create_if_missing. kBusy:
@@ -208,7 +209,6 @@ class Engine : public UserMarks, public UserCounts {
   virtual Status DeleteCollection(std::string_view name) = 0;
   /// All collections by name.
   virtual std::vector<CollectionInfo> Collections() = 0;
-
   /// Closes the current slots and drains everything staged into the seen filters; then removes from
   /// disk what users had who were erased since the last time. kBusy: a call that writes into one
   /// of the slots has not ended for 2 s; nothing is lost, drain again.
