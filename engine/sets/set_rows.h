@@ -1,5 +1,5 @@
-// sets/set_rows.h: what lies in the RocksDB of a store: the format and the pieces of sets, and
-// whether a row is sound.
+// sets/set_rows.h: what lies in the RocksDB of a store: the format and the pieces of sets, where
+// these come from a log what is known of it (log_rows.h), and whether a row is sound.
 
 #pragma once
 
@@ -48,9 +48,11 @@ class SetRows final : public BesideRows {
   std::optional<RowFault> Take(size_t family, std::string_view key,
                                std::string_view value) override;
   std::vector<RowFault> End() override;
+  bool survives_loss(size_t family, std::string_view key) const override;
   bool makes_store() const override { return true; }
 
  private:
+  static std::optional<RowFault> TakeOfLog(std::string_view key, std::string_view value);
   /// The set of which no more pieces come.
   void EndSet();
 

@@ -4,7 +4,8 @@
 //   const Question question{.exclude_sets = excluded};
 //   const FilterRequest request{.user = user, .items = items, .question = &question};
 //
-// The engine keeps no sets: seendb/set_store.h does, or whoever asks. A member is excluded as if it
+// The engine keeps sets of users alone (seendb/user_sets.h): others seendb/set_store.h does, or
+// whoever asks. A user's own set of a name comes before the other. A member is excluded as if it
 // was listed in FilterRequest::exclude, which comes first where both have it.
 //
 // Borrowed views: they must outlive the call they are passed to.
@@ -40,8 +41,9 @@ class ItemSet {
 
 /// A set as a request names it.
 struct ExcludedSet {
-  std::string_view name = {};      ///< for Reason::group, and for `missing`
-  const ItemSet* items = nullptr;  ///< not null
+  std::string_view name = {};  ///< for Reason::group, and for `missing`
+  /// Null: the user's own set of that name (seendb/user_sets.h), which comes before others.
+  const ItemSet* items = nullptr;
 };
 
 }  // namespace seendb

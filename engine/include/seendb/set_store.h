@@ -66,7 +66,8 @@ struct SetPage {
   std::string after;               ///< for the next page; empty: this was the last
 };
 
-/// See the head of this file. Owns its folder: one process at a time.
+/// See the head of this file. Owns its folder: one process at a time. Sets of several processes
+/// come from a log that all of them read: seendb/set_log.h.
 class SetStore {
  public:
   /// Opens the store in `path`, or makes one; reads all sets into memory. kBusy: another process
@@ -88,7 +89,10 @@ class SetStore {
   virtual Result<SetInfo> Put(std::string_view name, std::span<const IdRef> items) = 0;
   /// Deletes it, synced. kNotFound: no such set.
   virtual Status Delete(std::string_view name) = 0;
-  /// The set as it is now; null: no such set.
+  /// kUnavailable, with the reason: it does not have all sets yet (SetLog). Waits for nothing.
+  virtual Status Ready() const { return {}; }
+  /// The set as it is now; null: no such set. While Ready fails it is a set whose members may be
+  /// missing (ItemSet::damaged), with those that are known.
   virtual std::shared_ptr<const ItemSet> Find(std::string_view name) const = 0;
   /// All sets, by name.
   virtual std::vector<SetInfo> List() const = 0;

@@ -75,6 +75,59 @@ TEST(SetPieceCodec, HostileBodiesAreRefused) {
   EXPECT_FALSE(sound(piece)) << "of a name that is too long";
 }
 
+TEST(SetPieceCodec, ADeletionHasNoIdsAndOnePiece) {
+  const auto sound = [](const Piece& piece) { return SoundPiece(EncodePiece(piece)); };
+  Piece piece = SomePiece();
+  piece.deletion = true;
+  EXPECT_FALSE(sound(piece)) << "with ids";
+  piece.ids.clear();
+  EXPECT_TRUE(sound(piece));
+  piece.pieces = 2;
+  EXPECT_FALSE(sound(piece)) << "of two pieces";
+}
+
+TEST(SetPieceCodec, AVersionIsCutByItsIdsAndByTheirBytes) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 2 * kPieceItems + 1; ++i) texts.push_back(std::to_string(i));
+  std::vector<std::string_view> ids(texts.begin(), texts.end());
+  const auto joined = [](const std::vector<Piece>& pieces) {
+    std::vector<std::string_view> all;
+    for (const Piece& piece : pieces) all.insert(all.end(), piece.ids.begin(), piece.ids.end());
+    return all;
+  };
+  std::vector<Piece> pieces = CutPieces("s", {kNoon, 1}, ids);
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(joined(pieces), ids);
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(pieces[i].number, i);
+    EXPECT_EQ(pieces[i].pieces, 3u);
+  }
+  for (std::string& text : texts) text.resize(255, 'x');
+  ids.assign(texts.begin(), texts.end());
+  pieces = CutPieces("s", {kNoon, 1}, ids);
+  EXPECT_EQ(joined(pieces), ids);
+  EXPECT_EQ(pieces.size(), 4u + (255 * ids.size() > 4 * kPieceBytes ? 1 : 0));
+  for (const Piece& piece : pieces) {
+    EXPECT_LE(EncodePiece(piece).size(), kPieceBytes + 3 * kPieceItems + 128);
+  }
+  pieces = CutPieces("s", {kNoon, 1}, {});
+  ASSERT_EQ(pieces.size(), 1u) << "an empty set is one";
+  EXPECT_TRUE(pieces[0].ids.empty());
+}
+
+TEST(SetPieceCodec, AKeyIsReadAsItWasWritten) {
+  Piece piece = SomePiece(), read;
+  piece.number = 300;
+  const std::string key = KeyOf(piece);
+  ASSERT_TRUE(ParsePieceKey(key, &read));
+  EXPECT_EQ(KeyOf(read), key);
+  EXPECT_FALSE(ParsePieceKey(key.substr(1), &read));
+  EXPECT_FALSE(ParsePieceKey(key + "x", &read));
+  EXPECT_FALSE(ParsePieceKey("", &read));
+  piece.number = 1'000'000;
+  EXPECT_FALSE(ParsePieceKey(KeyOf(piece), &read)) << "more than a set may have";
+}
+
 TEST(SetPieceCodec, KeysOfOneSetLieTogetherInOrder) {
   Piece piece = SomePiece();
   const std::string first = KeyOf(piece);
