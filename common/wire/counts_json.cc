@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "wire/events_json.h"
 #include "wire/json_text.h"
 
 namespace seendb::wire {
@@ -16,7 +17,13 @@ constexpr std::array<Fact, kFactCount> kFactsTold = {Fact::kServed, Fact::kExpos
 
 void AppendCountMembers(const GroupCounts& group, std::string* out) {
   out->append("\"key\":");
-  AppendJsonString(group.group, out);
+  if (group.item.empty()) {
+    AppendJsonString(group.group, out);
+  } else {
+    AppendJsonString(group.group + ":" + group.item, out);
+    out->append(",\"item\":");
+    AppendId(IdRef(group.item), out);
+  }
   bool at_least = false;
   for (const Fact fact : kFactsTold) {
     const FactCounts& counts = group.by_fact[static_cast<size_t>(fact)];

@@ -67,4 +67,21 @@ Status CheckSetName(std::string_view name) {
   return {};
 }
 
+Status CheckUserSet(const UserSet& set) {
+  Status valid = set.user.Validate().WithFieldPrefix("/user");
+  if (valid.ok()) valid = CheckSetName(set.name).WithFieldPrefix("/name");
+  if (valid.ok() && set.items.size() > kMaxUserSetItems) {
+    valid =
+        Status::InvalidArgument("at most " + std::to_string(kMaxUserSetItems) + " ids", "/items");
+  }
+  for (size_t i = 0; valid.ok() && i < set.items.size(); ++i) {
+    valid = set.items[i].Validate().WithFieldPrefix("/items/" + std::to_string(i));
+  }
+  if (valid.ok() && (set.lasts_ms < 1 || set.lasts_ms > kMaxUserSetLastsMs)) {
+    valid = Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxUserSetLastsMs),
+                                    "/expires_ms");
+  }
+  return valid;
+}
+
 }  // namespace seendb

@@ -1,4 +1,4 @@
-// base/facts.h: what is a name of a surface, of a group and of a set.
+// base/facts.h: what is a name of a surface, of a group and of a set, and what is a set of a user.
 
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "seendb/status.h"
+#include "seendb/user_sets.h"
 
 namespace seendb {
 
@@ -19,5 +20,8 @@ Status CheckGroups(std::span<const std::string_view> of,
                    std::span<const std::string_view> same_as = {});
 /// The same of a set of items, of 1-kMaxSetNameBytes bytes.
 Status CheckSetName(std::string_view name);
+/// The same of a set that is put, but for its time: "/user", "/name", "/items", "/items/<index>",
+/// "/expires_ms".
+Status CheckUserSet(const UserSet& set);
 
 }  // namespace seendb

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted_kinds.h"
 #include "base/durations.h"
 #include "base/policy_fields.h"
 
@@ -27,6 +28,7 @@ Status ValidateCollectionName(std::string_view name) {
 Status ValidatePolicy(const Policy& policy) {
   for (const PolicyField& field : PolicyFields()) {
     if (field.valid(policy)) continue;
+    if (field.check_parts != nullptr) return field.Refusal(field.check_parts(policy));
     return Status::InvalidArgument(std::string(field.name).append(" ").append(field.rule()),
                                    PointerOf(field.name));
   }
@@ -34,6 +36,14 @@ Status ValidatePolicy(const Policy& policy) {
     return Status::InvalidArgument(
         "window must not be above retention, which is " + std::to_string(policy.retention),
         "/window");
+  }
+  for (size_t i = 0; i < policy.caps.size(); ++i) {
+    const PolicyCap& cap = policy.caps[i];
+    const Status counted =
+        CheckCapIsCounted({cap.of, cap.fact, cap.n, cap.within_ms}, policy.counts);
+    if (counted.ok()) continue;
+    const std::string field = "caps/" + std::to_string(i) + std::string(counted.field());
+    return Status::InvalidArgument(field + " " + std::string(counted.message()), "/" + field);
   }
   return Status::Ok();
 }

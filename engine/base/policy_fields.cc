@@ -12,7 +12,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/duration_text.h"
 #include "base/durations.h"
+#include "base/policy_lists.h"
 
 namespace seendb {
 namespace {
@@ -125,36 +127,10 @@ struct Duration {
            "days";
   }
   static bool Valid(int64_t ms) { return ms >= 0 && ms <= kMaxFutureMs; }
-  static Json Write(int64_t ms) {
-    for (const Unit& unit : kUnits) {
-      // Days only from two on: "24h" is how people say a day here.
-      if (ms % unit.ms == 0 && ms >= (unit.suffix == "d" ? 2 * unit.ms : unit.ms)) {
-        return std::to_string(ms / unit.ms).append(unit.suffix);
-      }
-    }
-    return "0s";
-  }
+  static Json Write(int64_t ms) { return DurationText(ms); }
   static std::optional<int64_t> Read(const FieldValue& value) {
-    auto text = std::get<std::string_view>(value);
-    const std::optional<int64_t> count = TakeNumber(&text);
-    if (!count) return std::nullopt;
-    for (const Unit& unit : kUnits) {
-      if (text != unit.suffix) continue;
-      int64_t ms = 0;
-      if (__builtin_mul_overflow(*count, unit.ms, &ms)) return std::nullopt;
-      return ms;
-    }
-    return std::nullopt;
+    return DurationOfText(std::get<std::string_view>(value));
   }
-
- private:
-  struct Unit {
-    std::string_view suffix;
-    int64_t ms;
-  };
-  /// Longest first: a duration is written in the largest unit that divides it.
-  static constexpr Unit kUnits[] = {
-      {"d", kMsPerDay}, {"h", 3'600'000}, {"m", kMsPerMinute}, {"s", 1'000}, {"ms", 1}};
 };
 
 /// Minutes as "+08:00" or "-03:30".
@@ -295,6 +271,34 @@ constexpr PolicyField Row(std::string_view name, Nature nature) {
               }};
 }
 
+/// The row of a member that is a list: an object or an array.
+template <typename Codec, Kind kKind, auto kMember, auto kPatch>
+constexpr PolicyField ListField(std::string_view name) {
+  return {.name = name,
+          .kind = kKind,
+          .fixed = false,
+          .omitted_default = true,
+          .rule = &Codec::Rule,
+          .valid = [](const Policy& policy) { return Codec::Check(policy.*kMember).ok(); },
+          .is_default = [](const Policy& policy) { return (policy.*kMember).empty(); },
+          .changes =
+              [](const PolicyPatch& patch, const Policy& policy) {
+                const auto& given = patch.*kPatch;
+                return given.has_value() && *given != policy.*kMember;
+              },
+          .apply =
+              [](const PolicyPatch& patch, Policy* policy) {
+                if (const auto& given = patch.*kPatch) policy->*kMember = *given;
+              },
+          .write = [](const Policy& policy) { return Codec::Write(policy.*kMember); },
+          .read = [](const FieldValue&, PolicyPatch*) { return false; },
+          .read_parts =
+              [](const Json& json, PolicyPatch* patch) {
+                return Codec::Read(json, &(patch->*kPatch).emplace());
+              },
+          .check_parts = [](const Policy& policy) { return Codec::Check(policy.*kMember); }};
+}
+
 template <typename Codec, auto kMember, auto kPatch>
 constexpr PolicyField Field(std::string_view name, Nature nature = {}) {
   return Row<Codec, Of<kMember>, Of<kPatch>>(name, nature);
@@ -345,6 +349,8 @@ constexpr PolicyField kFields[] = {
         "exposures/recent"),
     ExposuresField<Count<1, 3'660>, &ExposurePolicy::days, &ExposurePatch::days>("exposures/days"),
     Field<Flag, &P::exposed_is_seen, &Q::exposed_is_seen>("exposed_is_seen", kOmittedDefault),
+    ListField<CountedKinds, Kind::kObject, &P::counts, &Q::counts>("counts"),
+    ListField<PolicyCaps, Kind::kArray, &P::caps, &Q::caps>("caps"),
 };
 
 // -- A member without a row does not compile.
@@ -373,6 +379,11 @@ static_assert(std::size(kFields) == MembersOf<Policy>() - 3 + MembersOf<HistoryP
               "a field of Policy (or of an object in it) has no row");
 
 }  // namespace
+
+Status PolicyField::Refusal(const Status& why) const {
+  const std::string path = std::string(name).append(why.field());
+  return Status(why.code(), path + " " + std::string(why.message()), "/" + path);
+}
 
 std::span<const PolicyField> PolicyFields() { return kFields; }
 

@@ -22,7 +22,7 @@ using FieldValue = std::variant<bool, uint64_t, double, std::string_view>;
 /// What a field is called, which values it takes, and how it is reached.
 struct PolicyField {
   /// The JSON type of its values. A fraction may be written as a whole number.
-  enum class Kind : uint8_t { kBoolean, kWhole, kFraction, kText };
+  enum class Kind : uint8_t { kBoolean, kWhole, kFraction, kText, kObject, kArray };
 
   std::string_view name;  ///< "window"; "history/days" is `days` of the object `history`
   Kind kind;
@@ -36,6 +36,12 @@ struct PolicyField {
   void (*apply)(const PolicyPatch&, Policy*);          ///< takes the patch's value, if it has one
   nlohmann::ordered_json (*write)(const Policy&);      ///< the value as JSON
   bool (*read)(const FieldValue&, PolicyPatch*);  ///< false: the value does not follow the rule
+  /// Null but for kObject and kArray, which `read` never takes: what is wrong, and where in it.
+  Status (*read_parts)(const nlohmann::ordered_json&, PolicyPatch*) = nullptr;
+  Status (*check_parts)(const Policy&) = nullptr;
+
+  /// kInvalidArgument, naming the field, or its part, that `why` is about.
+  Status Refusal(const Status& why) const;
 };
 
 /// All fields, in the order of PolicyToJson. The fields of an object follow each other.

@@ -123,6 +123,7 @@ Json ToJson(const UserReport& report) {
   for (const HistoryReport& history : report.history) json["history"].push_back(ToJson(history));
   if (report.paused) json["paused"] = true;
   if (report.marked_groups > 0) json["marked_groups"] = report.marked_groups;
+  if (report.own_sets > 0) json["own_sets"] = report.own_sets;
   for (const auto& [collection, day] : report.last_active_days) {
     json["last_active_day"][collection] = day;
   }

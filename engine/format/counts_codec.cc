@@ -1,8 +1,10 @@
 #include "format/counts_codec.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
+#include "base/counted_kinds.h"
 #include "seendb/facts.h"
 
 namespace seendb {
@@ -11,6 +13,7 @@ namespace {
 using Names = std::vector<std::string_view>;
 
 constexpr int kFactBits = 2;
+constexpr char kItemKeyByte = '\xFF';  // never in UTF-8
 
 // Newer to older, one key among others last: a total order of entries that differ in more than how
 // long they count.
@@ -93,7 +96,24 @@ Names PlacesOf(const std::vector<CountEntry>& entries) {
 
 }  // namespace
 
+std::string ItemKey(const IdRef& item) {
+  std::string key(1, kItemKeyByte);
+  item.AppendTo(&key);
+  return key;
+}
+
+std::string_view ItemOfKey(std::string_view key) {
+  const bool is_item = !key.empty() && key.front() == kItemKeyByte;
+  return is_item ? key.substr(1) : std::string_view();
+}
+
+int64_t OldestCounted(std::string_view key, std::span<const CountedKind> kinds, int64_t now_ms) {
+  const int64_t for_ms = ItemOfKey(key).empty() ? CountedFor(key, kinds) : ItemsCountedFor(kinds);
+  return for_ms == 0 ? std::numeric_limits<int64_t>::max() : now_ms - for_ms;
+}
+
 bool IsOfKind(std::string_view key, std::string_view kind) {
+  if (!ItemOfKey(key).empty()) return kind == kItemKind;
   return key.starts_with(kind) && (key.size() == kind.size() || key[kind.size()] == ':');
 }
 
@@ -182,6 +202,16 @@ void CountList::Normalize(const CountLimits& limits) {
 
 void CountList::DropBefore(int64_t at_ms) {
   std::erase_if(entries, [at_ms](const CountEntry& entry) { return entry.at_ms < at_ms; });
+}
+
+void CountList::DropOld(std::span<const CountedKind> kinds, int64_t now_ms) {
+  std::string_view key;
+  int64_t oldest_ms = std::numeric_limits<int64_t>::min();
+  std::erase_if(entries, [&](const CountEntry& entry) {
+    if (entry.key != key) oldest_ms = OldestCounted(entry.key, kinds, now_ms);
+    key = entry.key;
+    return entry.at_ms < oldest_ms;
+  });
 }
 
 }  // namespace seendb

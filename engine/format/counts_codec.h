@@ -18,6 +18,8 @@
 
 #include "filter/hash.h"
 #include "format/damage.h"
+#include "seendb/id.h"
+#include "seendb/policy.h"
 
 namespace seendb {
 
@@ -60,12 +62,22 @@ struct CountList {
   void Normalize(const CountLimits& limits = {});
   /// Leaves out what happened before a time.
   void DropBefore(int64_t at_ms);
+  /// Leaves out what no longer counts by its kind at a time. The list must not have been cut to as
+  /// many entries as a user may have: by less than that an answer knows that none are missing.
+  void DropOld(std::span<const CountedKind> kinds, int64_t now_ms);
 
  private:
   bool Read(std::string_view value, const std::string_view* kind);
 };
 
-/// Whether a key is of a kind: it is the kind, or begins with the kind and ':'.
+/// The key of an item itself.
+std::string ItemKey(const IdRef& item);
+/// The item of such a key, as text; empty: it is a group's.
+std::string_view ItemOfKey(std::string_view key);
+/// From which time on events count by a key, at a time; where they do not, after all times.
+int64_t OldestCounted(std::string_view key, std::span<const CountedKind> kinds, int64_t now_ms);
+/// Whether a key is of a kind: it is the kind, or begins with the kind and ':'; an item's is of
+/// "item".
 bool IsOfKind(std::string_view key, std::string_view kind);
 
 }  // namespace seendb

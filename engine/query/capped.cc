@@ -3,23 +3,11 @@
 #include <algorithm>
 #include <string>
 
-#include "base/facts.h"
+#include "base/counted_kinds.h"
 #include "query/question.h"
 
 namespace seendb {
 namespace {
-
-Status CheckCap(const Cap& cap) {
-  const Status kind = CheckGroup(cap.of).WithFieldPrefix("/of");
-  if (!kind.ok()) return kind;
-  if (cap.n < 1 || cap.n > kMaxCap) {
-    return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxCap), "/n");
-  }
-  if (cap.within_ms < kMinCapMs || cap.within_ms > kCountedForMs) {
-    return Status::InvalidArgument("must be from 1 minute to 30 days", "/within");
-  }
-  return {};
-}
 
 bool Unique(std::span<const std::string_view> groups, size_t place) {
   return std::find(groups.begin(), groups.begin() + static_cast<int64_t>(place), groups[place]) ==
@@ -28,15 +16,28 @@ bool Unique(std::span<const std::string_view> groups, size_t place) {
 
 }  // namespace
 
-Status CheckCaps(std::span<const Cap> caps) {
+Status CheckCaps(std::span<const Cap> caps, const Policy& policy) {
   if (caps.size() > kMaxCaps) {
     return Status::InvalidArgument("at most " + std::to_string(kMaxCaps) + " caps", "/caps");
   }
   for (size_t i = 0; i < caps.size(); ++i) {
-    const Status good = CheckCap(caps[i]);
+    Status good = CheckCap(caps[i]);
+    if (good.ok()) good = CheckCapIsCounted(caps[i], policy.counts);
     if (!good.ok()) return good.WithFieldPrefix("/caps/" + std::to_string(i));
   }
   return {};
+}
+
+PageCaps::PageCaps(const FilterRequest& request, const Counted& counted, int64_t now_ms)
+    : request_(request), counted_(counted), now_ms_(now_ms) {
+  if (!AsksForCaps(request)) return;
+  numbers_.resize(request.question->caps.size());
+  for (const Cap& cap : request.question->caps) of_items_ = of_items_ || cap.of == kItemKind;
+}
+
+std::span<const std::string_view> PageCaps::GroupsOf(size_t position) const {
+  const std::span<const CandidateGroups> all = request_.question->groups;
+  return all.empty() ? std::span<const std::string_view>() : all[position].of;
 }
 
 uint32_t& PageCaps::NumberOf(size_t cap, std::string_view group) {
@@ -46,9 +47,19 @@ uint32_t& PageCaps::NumberOf(size_t cap, std::string_view group) {
   return at->second;
 }
 
-std::string_view PageCaps::FullGroup(std::span<const std::string_view> groups) {
+bool PageCaps::FullItem(const IdRef& item) const {
+  const std::string key = ItemKey(item);
   const std::span<const Cap> caps = request_.question->caps;
-  for (const std::string_view group : groups) {
+  return std::any_of(caps.begin(), caps.end(), [&](const Cap& cap) {
+    return cap.of == kItemKind &&
+           counted_.Events(key, cap.fact, now_ms_ - cap.within_ms, now_ms_) >= cap.n;
+  });
+}
+
+std::string_view PageCaps::FullGroup(size_t position) {
+  if (of_items_ && FullItem(request_.items[position])) return kItemKind;
+  const std::span<const Cap> caps = request_.question->caps;
+  for (const std::string_view group : GroupsOf(position)) {
     for (size_t i = 0; i < caps.size(); ++i) {
       if (IsOfKind(group, caps[i].of) && NumberOf(i, group) >= caps[i].n) return group;
     }
@@ -68,16 +79,14 @@ void PageCaps::Count(std::span<const std::string_view> groups) {
 }
 
 bool PageCaps::Admit(size_t position) {
-  if (!AsksForCaps(request_) || request_.question->groups.empty()) return true;
-  const std::span<const std::string_view> groups = request_.question->groups[position].of;
-  if (!FullGroup(groups).empty()) return false;
-  Count(groups);
+  if (!AsksForCaps(request_)) return true;
+  if (!FullGroup(position).empty()) return false;
+  Count(GroupsOf(position));
   return true;
 }
 
 void PageCaps::Drop(uint32_t verdict, size_t begin, size_t end, Candidates* candidates) {
-  const std::span<const CandidateGroups> of = request_.question->groups;
-  if (of.empty()) return;
+  if (request_.question->groups.empty() && !of_items_) return;
   candidates->groups.resize(request_.items.size());
   for (size_t i = begin; i < end; ++i) {
     uint32_t& own = candidates->verdicts[i];
@@ -91,14 +100,13 @@ void PageCaps::Drop(uint32_t verdict, size_t begin, size_t end, Candidates* cand
       }
       continue;
     }
-    const std::span<const std::string_view> groups = of[i].of;
-    const std::string_view full = FullGroup(groups);
+    const std::string_view full = FullGroup(i);
     if (!full.empty()) {
       own = verdict;
       candidates->groups[i] = full;
       continue;
     }
-    Count(groups);
+    Count(GroupsOf(i));
   }
 }
 

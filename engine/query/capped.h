@@ -3,28 +3,29 @@
 
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "query/candidates.h"
 #include "query/counted.h"
 #include "seendb/facts.h"
+#include "seendb/policy.h"
 
 namespace seendb {
 
-/// kInvalidArgument with "/caps" or "/caps/<index>/..." for what is no cap.
-Status CheckCaps(std::span<const Cap> caps);
+/// kInvalidArgument with "/caps" or "/caps/<index>/..." for what is no cap, or asks for more than
+/// the policy counts.
+Status CheckCaps(std::span<const Cap> caps, const Policy& policy);
 
 /// The caps of one request, and what the page has of each group. Borrows the request and the
 /// counts.
 class PageCaps {
  public:
-  PageCaps(const FilterRequest& request, const Counted& counted, int64_t now_ms)
-      : request_(request), counted_(counted), now_ms_(now_ms) {}
+  PageCaps(const FilterRequest& request, const Counted& counted, int64_t now_ms);
 
   /// Gives those of the unseen candidates of [begin, end) that are one too many `verdict`, that of
   /// the source of caps, and notes their groups; the others are on the page. A repeat has what its
@@ -37,16 +38,20 @@ class PageCaps {
   bool Admit(size_t position);
 
  private:
+  std::span<const std::string_view> GroupsOf(size_t position) const;
   void Count(std::span<const std::string_view> groups);
-  /// The first group of a candidate that is full; empty: none.
-  std::string_view FullGroup(std::span<const std::string_view> groups);
+  /// The first group of a candidate that is full, or kItemKind; empty: none.
+  std::string_view FullGroup(size_t position);
+  /// Whether the user had enough of the item itself. On the page it is once.
+  bool FullItem(const IdRef& item) const;
   /// The number of a group by one of the caps, in the span and on the page.
   uint32_t& NumberOf(size_t cap, std::string_view group);
 
   const FilterRequest& request_;
   const Counted& counted_;
   const int64_t now_ms_;
-  std::array<std::map<std::string_view, uint32_t>, kMaxCaps> numbers_;  // by cap, group
+  bool of_items_ = false;                                      // some caps are
+  std::vector<std::map<std::string_view, uint32_t>> numbers_;  // by cap, group
 };
 
 }  // namespace seendb

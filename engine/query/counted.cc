@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/counted_kinds.h"
+
 namespace seendb {
 namespace {
 
@@ -48,13 +50,24 @@ uint32_t OpenReservations(std::span<const CountEntry> of_key, int64_t now_ms) {
 
 }  // namespace
 
-Counted::Counted(const CountList& list)
-    : entries_(list.entries), complete_from_ms_(std::numeric_limits<int64_t>::min()) {
+Counted::Counted(const CountList& list, std::span<const CountedKind> kinds)
+    : entries_(list.entries),
+      kinds_(kinds),
+      complete_from_ms_(std::numeric_limits<int64_t>::min()) {
   if (entries_.size() < kMaxCountsOfUser) return;
   const auto oldest =
       std::min_element(entries_.begin(), entries_.end(),
                        [](const auto& a, const auto& b) { return a.at_ms < b.at_ms; });
   complete_from_ms_ = oldest->at_ms + 1;
+}
+
+Counted::OfKey Counted::NotTooOld(OfKey of_key, int64_t now_ms) const {
+  if (of_key.empty()) return of_key;
+  const int64_t oldest_ms = OldestCounted(of_key.front().key, kinds_, now_ms);
+  const auto end = std::find_if(of_key.begin(), of_key.end(), [oldest_ms](const CountEntry& event) {
+    return event.at_ms < oldest_ms;
+  });
+  return {of_key.begin(), end};
 }
 
 FactCounts Counted::Count(OfKey of_key, Fact fact, int64_t now_ms) const {
@@ -74,28 +87,28 @@ FactCounts Counted::Count(OfKey of_key, Fact fact, int64_t now_ms) const {
   return counts;
 }
 
-uint32_t Counted::Events(std::string_view group, Fact fact, int64_t since_ms,
-                         int64_t now_ms) const {
+uint32_t Counted::Events(std::string_view key, Fact fact, int64_t since_ms, int64_t now_ms) const {
   const auto [first, last] =
-      std::equal_range(entries_.begin(), entries_.end(), CountEntry{.key = group},
+      std::equal_range(entries_.begin(), entries_.end(), CountEntry{.key = key},
                        [](const CountEntry& a, const CountEntry& b) { return a.key < b.key; });
-  const OfKey of_key(first, last);
+  const OfKey of_key = NotTooOld({first, last}, now_ms);
   const uint32_t reserved = fact == Fact::kServed ? OpenReservations(of_key, now_ms) : 0;
   return reserved + CountSince(of_key, fact, since_ms);
 }
 
 std::vector<GroupCounts> Counted::Groups(const CountsRequest& request, int64_t now_ms,
                                          bool* more) const {
+  const std::string after =
+      request.after_item.empty() ? std::string(request.after) : ItemKey(IdRef(request.after_item));
   const auto is_asked = [&](std::string_view key) {
     return (request.kind.empty() || IsOfKind(key, request.kind)) &&
-           (!request.by_name || key > request.after);
+           (!request.by_name || key > after);
   };
   std::vector<OfKey> keys;  // by name
   for (size_t begin = 0, end = 0; begin < entries_.size(); begin = end) {
     while (end < entries_.size() && entries_[end].key == entries_[begin].key) ++end;
-    const OfKey of_key = entries_.subspan(begin, end - begin);
-    const bool counts = of_key.front().at_ms >= now_ms - kCountedForMs;
-    if (counts && is_asked(of_key.front().key)) keys.push_back(of_key);
+    const OfKey of_key = NotTooOld(entries_.subspan(begin, end - begin), now_ms);
+    if (!of_key.empty() && is_asked(of_key.front().key)) keys.push_back(of_key);
   }
   if (!request.by_name) {
     std::stable_sort(keys.begin(), keys.end(), [](const OfKey& a, const OfKey& b) {
@@ -108,7 +121,8 @@ std::vector<GroupCounts> Counted::Groups(const CountsRequest& request, int64_t n
   groups.reserve(keys.size());
   for (const OfKey& of_key : keys) {
     GroupCounts& group = groups.emplace_back();
-    group.group = of_key.front().key;
+    group.item = ItemOfKey(of_key.front().key);
+    group.group = group.item.empty() ? of_key.front().key : kItemKind;
     for (size_t fact = 0; fact < kFactCount; ++fact) {
       group.by_fact[fact] = Count(of_key, static_cast<Fact>(fact), now_ms);
     }

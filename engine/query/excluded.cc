@@ -4,15 +4,20 @@
 
 namespace seendb {
 
+Status CheckSetsFound(std::span<const ExcludedSet> sets) {
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i].items != nullptr) continue;
+    return Status::NotFound("no set \"" + std::string(sets[i].name) + "\"",
+                            "/exclude_sets/" + std::to_string(i));
+  }
+  return {};
+}
+
 Status CheckExcludedSets(const FilterRequest& request) {
   const std::span<const ExcludedSet> sets = ExcludedSetsOf(request);
   if (sets.size() > kMaxExcludedSets) {
     return Status::InvalidArgument("at most " + std::to_string(kMaxExcludedSets) + " sets",
                                    "/exclude_sets");
-  }
-  for (size_t i = 0; i < sets.size(); ++i) {
-    if (sets[i].items != nullptr) continue;
-    return Status::InvalidArgument("is no set", "/exclude_sets/" + std::to_string(i));
   }
   return {};
 }

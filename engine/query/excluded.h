@@ -11,9 +11,10 @@
 
 namespace seendb {
 
-/// kInvalidArgument with "/exclude_sets" for too many sets, with "/exclude_sets/<index>" for one
-/// that is null.
+/// kInvalidArgument with "/exclude_sets" for too many sets.
 Status CheckExcludedSets(const FilterRequest& request);
+/// kNotFound with "/exclude_sets/<index>" for a set that is null.
+Status CheckSetsFound(std::span<const ExcludedSet> sets);
 
 /// The sets that a request excludes; mostly none.
 inline std::span<const ExcludedSet> ExcludedSetsOf(const FilterRequest& request) {

@@ -9,8 +9,10 @@
 // An event counts once for each of its groups, however often it is recorded: events that agree in
 // fact, item, time and surface are one, so whoever repeats a call gives it times. Kept are of each
 // group and fact the newest 255 events, of a user and collection the newest 16,384 (an event counts
-// once a group), for 30 days. So a number below 255 is exact. An erasure takes counts, and so does
-// a clear of the collection's filters; a deletion from history does not: it was served.
+// once a group), for 30 days or as Policy::counts says of the kind. So a number below 255 is exact.
+// If the policy names the kind "item", events count by their item too, with groups or without. An
+// erasure takes counts, and so does a clear of the collection's filters; a deletion from history
+// does not: it was served.
 //
 // A cap (Question::caps of a filter request) drops candidates of which the user had enough. Where
 // several pages are made at once, Reserve promises items first, and each promise counts.
@@ -53,7 +55,8 @@ struct FactCounts {
 
 /// One group of a user.
 struct GroupCounts {
-  std::string group;
+  std::string group;                           ///< "item", if it is an item's own count
+  std::string item;                            ///< which; empty: a group's count
   std::array<FactCounts, kFactCount> by_fact;  ///< by Fact
 };
 
@@ -66,6 +69,8 @@ struct CountsRequest {
   uint32_t limit = kMaxCountedGroups;  ///< 1-kMaxCountedGroups
   bool by_name = false;         ///< in the order of their names, in place of the newest first
   std::string_view after = {};  ///< with `by_name`: groups behind this one
+  /// With `by_name`, in place of `after`: items behind this one. Items are behind all groups.
+  std::string_view after_item = {};
 };
 
 /// The answer.
@@ -82,8 +87,10 @@ struct ReserveRequest {
   IdRef user = {};                               ///< to whom
   std::span<const IdRef> items = {};             ///< in order of preference
   std::span<const CandidateGroups> groups = {};  ///< one an item; their times are not looked at
-  std::span<const Cap> caps = {};                ///< what must leave room
-  int64_t expires_ms = 60'000;                   ///< how long it counts, 1-kCountedForMs
+  std::span<const Cap> caps = {};                ///< what must leave room, as must Policy::caps
+  /// How long it counts: at least 1, at most as long as every kind of its groups.
+  int64_t expires_ms = 60'000;
+  bool decided = false;  ///< another engine did: no cap is asked, and kinds are not looked at
   /// When, ms since 1970 UTC; absent: now. A repeat with the same time promises the same again.
   std::optional<int64_t> at_ms = {};
   /// See FilterRequest with `record`.
@@ -94,6 +101,7 @@ struct ReserveRequest {
 /// Positions in ReserveRequest::items, ascending; an item that came before is in neither.
 struct Reserved {
   std::vector<uint32_t> reserved, refused;
+  bool counts_items = false;  ///< promises of items without groups count too
 };
 
 /// The part of an engine that answers how often. Threads: any, at once.

@@ -43,7 +43,7 @@ inline constexpr size_t kMaxSurfaceBytes = 32;
 /// The same of a group of items, such as "channel:9".
 inline constexpr size_t kMaxGroupBytes = 64;
 
-/// How long an event is counted.
+/// How long an event is counted at most.
 inline constexpr int64_t kCountedForMs = int64_t{30} * 86'400'000;
 /// Groups of the item of an event, each of 1-kMaxGroupBytes bytes, at most kMaxCandidateGroups of
 /// both kinds together. By those of `of`, such as "author:3", the event is counted
@@ -115,12 +115,15 @@ inline constexpr uint32_t kMaxRepeats = 1'000;
 /// "At most n of one group": a candidate is dropped if one of its groups of the kind has as many
 /// events already (seendb/counts.h), or as many candidates before it on the page.
 struct Cap {
-  std::string_view of = {};   ///< a kind of groups: "author" is of `author` and all `author:*`
+  /// A kind of groups: "author" is of `author` and all `author:*`. "item" is of the item itself
+  /// too, which Policy::counts must name.
+  std::string_view of = {};
   Fact fact = Fact::kServed;  ///< which events
   uint32_t n = 1;             ///< 1-kMaxCap
-  int64_t within_ms = 0;      ///< not longer ago than that: kMinCapMs to kCountedForMs
+  /// Not longer ago than that: kMinCapMs to what Policy::counts says of the kind.
+  int64_t within_ms = 0;
 };
-/// Most caps of a question.
+/// Most caps of a question, and of a policy.
 inline constexpr size_t kMaxCaps = 8;
 inline constexpr uint32_t kMaxCap = 255;      ///< the greatest number of one
 inline constexpr int64_t kMinCapMs = 60'000;  ///< its shortest span
@@ -133,7 +136,8 @@ struct Question {
   std::span<const CandidateGroups> groups = {};
   /// Absent: seen candidates stay away, however few are unseen.
   std::optional<WhenShort> when_short = {};
-  /// Every one must leave a candidate; it counts by the groups of `groups`.
+  /// Every one must leave a candidate, as every one of Policy::caps; it counts by the groups of
+  /// `groups`.
   std::span<const Cap> caps = {};
   /// Their members are excluded, at most kMaxExcludedSets (seendb/item_set.h).
   std::span<const ExcludedSet> exclude_sets = {};

@@ -17,8 +17,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "seendb/cxx20.h"
+#include "seendb/facts.h"
 #include "seendb/status.h"
 
 namespace seendb {
@@ -99,6 +101,28 @@ struct LoadPolicy {
   friend bool operator==(const LoadPolicy&, const LoadPolicy&) = default;
 };
 
+/// How long events are counted by the groups of one kind (seendb/counts.h).
+struct CountedKind {
+  /// "author" is of the groups `author` and `author:*`, "item" of the item itself besides. Without
+  /// ':', 1-kMaxGroupBytes bytes.
+  std::string kind;
+  int64_t for_ms = kCountedForMs;  ///< kMinCapMs to kCountedForMs
+  /// Equal in every field.
+  friend bool operator==(const CountedKind&, const CountedKind&) = default;
+};
+/// Most kinds that a policy names.
+inline constexpr size_t kMaxCountedKinds = 16;
+
+/// A Cap that holds for every request of a collection.
+struct PolicyCap {
+  std::string of;             ///< see Cap
+  Fact fact = Fact::kServed;  ///< see Cap
+  uint32_t n = 1;             ///< see Cap
+  int64_t within_ms = 0;      ///< see Cap; not longer than its kind is counted
+  /// Equal in every field.
+  friend bool operator==(const PolicyCap&, const PolicyCap&) = default;
+};
+
 /// Bounds of Policy::max_filter_bytes.
 inline constexpr uint64_t kMinFilterBytes = 512;
 inline constexpr uint64_t kMaxFilterBytes = 256ULL << 20;
@@ -124,6 +148,10 @@ struct Policy {
   LoadPolicy on_load{};
   ExposurePolicy exposures{};    ///< what is kept of items that were on screen
   bool exposed_is_seen = false;  ///< they count where a question does not say what counts
+  /// Each kind once. One that is not named is counted for kCountedForMs, `item` not at all. A
+  /// longer time brings nothing back.
+  std::vector<CountedKind> counts{};
+  std::vector<PolicyCap> caps{};  ///< besides those of a request, at most kMaxCaps
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -170,12 +198,15 @@ struct PolicyPatch {
   LoadPatch on_load{};                           ///< see Policy
   ExposurePatch exposures{};                     ///< see Policy
   std::optional<bool> exposed_is_seen;           ///< see Policy
+  /// All of them: kinds that it does not name lose what was said of them.
+  std::optional<std::vector<CountedKind>> counts;
+  std::optional<std::vector<PolicyCap>> caps;  ///< all of them, too
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
 Status ValidateCollectionName(std::string_view name);
 
-/// Checks every limit above; `field` names the first violated one ("/window").
+/// Checks every limit above; `field` names the first violated one ("/window", "/caps/0/n").
 Status ValidatePolicy(const Policy& policy);
 
 /// `base` with the fields of `patch` put over it.
@@ -194,9 +225,11 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
 /// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
 /// "when_paused":"filter_learns"},"first_of_day":true,"on_load":{"min_share":0.5,
-/// "verify":"drop"},"exposures":{"recent":1000,"days":7},"exposed_is_seen":true}`; `history`,
-/// `on_load` and `exposures` are left out where they are all defaults, `first_of_day`,
-/// `impression_ids` and `exposed_is_seen` where they are off.
+/// "verify":"drop"},"exposures":{"recent":1000,"days":7},"exposed_is_seen":true,
+/// "counts":{"author":"7d","item":"30d"},"caps":[{"of":"author","fact":"served","n":2,
+/// "within":"24h"}]}`; `history`, `on_load` and `exposures` are left out where they are all
+/// defaults, `first_of_day`, `impression_ids` and `exposed_is_seen` where they are off, `counts`
+/// and `caps` where they name none.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional; null is as if absent. Unknown and repeated fields,

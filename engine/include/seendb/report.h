@@ -109,6 +109,7 @@ struct UserReport {
   std::vector<HistoryReport> history;  ///< newest first within a collection; what is staged apart
   bool paused = false;                 ///< history is
   uint64_t marked_groups = 0;          ///< that have a mark (seendb/marks.h)
+  uint64_t own_sets = 0;               ///< that have not ended (seendb/user_sets.h)
   /// Collection and the last day a play was the first of, where the policy says first_of_day.
   std::vector<std::pair<std::string, std::string>> last_active_days;
 };

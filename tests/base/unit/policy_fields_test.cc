@@ -19,6 +19,10 @@ std::string OtherValue(const PolicyField& field) {
       return value == 0 ? "65536" : std::to_string(value.get<uint64_t>() + 1);
     case PolicyField::Kind::kFraction:
       return "0.25";
+    case PolicyField::Kind::kObject:
+      return R"({"author":"7d"})";
+    case PolicyField::Kind::kArray:
+      return R"([{"of":"author","n":2,"within":"7d"}])";
     case PolicyField::Kind::kText:
       break;
   }

@@ -271,5 +271,89 @@ TEST(PolicyJson, WhatIsKeptOfExposuresIsAnObjectOfItsOwn) {
             "/exposures/days");
 }
 
+TEST(PolicyJson, KindsAndCapsAreListsThatAreNamedWhole) {
+  const auto patch = PolicyPatchFromJson(
+      R"({"counts":{"item":"30d","author":"7d"},"caps":[{"within":"1d","n":2,"of":"author"},
+          {"of":"item","fact":"exposed","n":1,"within":"90m"}]})");
+  ASSERT_TRUE(patch.ok()) << patch.status().ToString();
+  Policy policy = ApplyPatch(Policy(), *patch);
+  EXPECT_TRUE(ValidatePolicy(policy).ok()) << ValidatePolicy(policy).ToString();
+  const std::string lists =
+      R"("counts":{"author":"7d","item":"30d"},"caps":[{"of":"author","fact":"served","n":2,)"
+      R"("within":"24h"},{"of":"item","fact":"exposed","n":1,"within":"90m"}])";
+  EXPECT_NE(PolicyToJson(policy).find(lists), std::string::npos) << PolicyToJson(policy);
+  EXPECT_EQ(PolicyToJson(Policy()).find("caps"), std::string::npos) << "yesterday's bytes";
+  EXPECT_EQ(PolicyToJson(Policy()).find("counts"), std::string::npos) << "yesterday's bytes";
+  policy = ApplyPatch(policy, *PolicyPatchFromJson(R"({"counts":{"ad":"1d"},"caps":null})"));
+  EXPECT_EQ(policy.counts, (std::vector<CountedKind>{{"ad", 86'400'000}}));
+  EXPECT_EQ(policy.caps.size(), 2u);
+  EXPECT_EQ(ValidatePolicy(policy).field(), "/caps/1/of") << "items are counted no more";
+  policy = ApplyPatch(policy, *PolicyPatchFromJson(R"({"counts":{},"caps":[]})"));
+  EXPECT_EQ(policy, Policy());
+}
+
+TEST(PolicyJson, FaultsOfKindsAndCapsNameTheirPlace) {
+  const std::string cap = R"({"of":"author","n":2,"within":"1d"})";
+  std::string nine = cap, kinds = R"("k0":"1d")";
+  for (int i = 1; i < 9; ++i) nine += "," + cap;
+  for (int i = 1; i < 17; ++i) kinds += ",\"k" + std::to_string(i) + R"(":"1d")";
+  const std::pair<std::string, const char*> faults[] = {
+      {R"({"counts":[]})", "/counts"},
+      {R"({"counts":"7d"})", "/counts"},
+      {"{\"counts\":{" + kinds + "}}", "/counts"},
+      {R"({"counts":{"author":7}})", "/counts/author"},
+      {R"({"counts":{"author":null}})", "/counts/author"},
+      {R"({"counts":{"author":"59s"}})", "/counts/author"},
+      {R"({"counts":{"author":"31d"}})", "/counts/author"},
+      {R"({"counts":{"author":"soon"}})", "/counts/author"},
+      {R"({"counts":{"author":{"days":7}}})", "/counts/author"},
+      {R"({"counts":{"author:3":"7d"}})", "/counts/author:3"},
+      {R"({"counts":{"":"7d"}})", "/counts/"},
+      {R"({"counts":{"a":"7d","a":"7d"}})", "/counts"},
+      {R"({"counts":{},"counts":{}})", "/counts"},
+      {R"({"caps":{}})", "/caps"},
+      {R"({"caps":1})", "/caps"},
+      {"{\"caps\":[" + nine + "]}", "/caps"},
+      {R"({"caps":[1]})", "/caps/0"},
+      {R"({"caps":[[[[]]]]})", "/caps"},
+      {R"({"caps":[{"n":2,"within":"1d"}]})", "/caps/0/of"},
+      {R"({"caps":[{"of":"a","within":"1d"}]})", "/caps/0/n"},
+      {R"({"caps":[{"of":"a","n":2}]})", "/caps/0/within"},
+      {R"({"caps":[{"of":"","n":2,"within":"1d"}]})", "/caps/0/of"},
+      {R"({"caps":[{"of":7,"n":2,"within":"1d"}]})", "/caps/0/of"},
+      {R"({"caps":[{"of":"a","n":0,"within":"1d"}]})", "/caps/0/n"},
+      {R"({"caps":[{"of":"a","n":256,"within":"1d"}]})", "/caps/0/n"},
+      {R"({"caps":[{"of":"a","n":-1,"within":"1d"}]})", "/caps/0/n"},
+      {R"({"caps":[{"of":"a","n":1.5,"within":"1d"}]})", "/caps/0/n"},
+      {R"({"caps":[{"of":"a","n":2,"within":"31d"}]})", "/caps/0/within"},
+      {R"({"caps":[{"of":"a","n":2,"within":60000}]})", "/caps/0/within"},
+      {R"({"caps":[{"of":"a","fact":"liked","n":2,"within":"1d"}]})", "/caps/0/fact"},
+      {R"({"caps":[{"of":"a","n":2,"within":"1d","x":1}]})", "/caps/0/x"},
+      {R"({"caps":[{"of":"a","of":"a","n":2,"within":"1d"}]})", "/caps"}};
+  for (const auto& [json, field] : faults) {
+    const Result<PolicyPatch> read = PolicyPatchFromJson(json);
+    ASSERT_FALSE(read.ok()) << json;
+    EXPECT_EQ(read.status().code(), StatusCode::kInvalidArgument) << json;
+    EXPECT_EQ(read.status().field(), field) << json;
+  }
+  EXPECT_EQ(PolicyPatchFromJson(R"({"caps":[{"of":"a","n":0,"within":"1d"}]})").status().message(),
+            "caps/0/n must be from 1 to 255");
+}
+
+TEST(PolicyJson, ACapIsNotLongerThanItsKindIsCounted) {
+  Policy policy;
+  policy.counts = {{"author", 7 * 86'400'000LL}};
+  policy.caps = {{"author", Fact::kServed, 2, 7 * 86'400'000LL}};
+  EXPECT_TRUE(ValidatePolicy(policy).ok());
+  policy.caps[0].within_ms += 1;
+  EXPECT_EQ(ValidatePolicy(policy).field(), "/caps/0/within");
+  policy.caps[0].of = "author:3";
+  EXPECT_EQ(ValidatePolicy(policy).field(), "/caps/0/within");
+  policy.caps[0].of = "authors";
+  EXPECT_TRUE(ValidatePolicy(policy).ok());
+  policy.caps[0].n = 0;
+  EXPECT_EQ(ValidatePolicy(policy).field(), "/caps/0/n");
+}
+
 }  // namespace
 }  // namespace seendb::SEENDB_TEST_FILE
