@@ -19,6 +19,9 @@ ItemsPart::ItemsPart(const ops::Config& config, api::Context* context)
   if (context->clock != nullptr) {
     options.now_ms = [clock = context->clock] { return clock->NowMs(); };
   }
+  if (config.kafka && ops::HasItemTopics(*config.kafka)) {
+    context_.items.Follow(config.items.lag_ms);
+  }
   context_.items.Configure((std::filesystem::path(config.db) / "items").string(),
                            std::move(options));
 }
@@ -41,6 +44,19 @@ Part ItemsPart::Row() {
             return true;
           },
       .metrics = [this](auto* to) { to->items = context_.items.State(); }};
+}
+
+ingest::ItemSink ItemsPart::Sink() {
+  api::ItemDoor& items = context_.items;
+  return {
+      .types =
+          [&items] {
+            const Result<api::ItemDoor::Opened> opened = items.Use();
+            return opened.ok() ? opened->types : nullptr;
+          },
+      .sources = [&items] { return items.Sources(); },
+      .apply = [&items](auto updates, auto sources) { return items.ApplyFrom(updates, sources); },
+      .current = [&items](int64_t current_ms) { items.SetCurrent(current_ms); }};
 }
 
 }  // namespace seendb

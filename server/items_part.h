@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/context.h"
+#include "ingest/item_sink.h"
 #include "ops/config.h"
 #include "ops/periodic.h"
 #include "parts.h"
@@ -18,6 +19,8 @@ class ItemsPart {
 
   /// Before the workers in the list: their calls use the store.
   Part Row();
+  /// The store for topics. Call it where nothing is read before the row has finished.
+  ingest::ItemSink Sink();
 
  private:
   api::Context& context_;

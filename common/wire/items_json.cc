@@ -252,6 +252,26 @@ Status ParseItemUpdates(std::string_view body, const ItemTypes& types, JsonDocum
   return status.ok() ? members.Require(0) : status;
 }
 
+Status ParseItemMessage(std::string_view message, size_t most, const ItemTypes& types,
+                        JsonDocument* document, std::vector<ItemUpdate>* updates) {
+  ondemand::value root;
+  if (Status status = document->Begin(message, &root); !status.ok()) return status;
+  ondemand::json_type type{};
+  if (const auto error = root.type().get(type)) return Malformed(error);
+  const auto read = [&](ondemand::object one) {
+    return ReadUpdate(one, types, &updates->emplace_back());
+  };
+  Status status;
+  if (type == ondemand::json_type::array) {
+    status = ReadObjects(root, most, "updates", read);
+  } else {
+    ondemand::object object;
+    const auto error = root.get_object().get(object);
+    status = error ? Malformed(error) : read(object);
+  }
+  return status.ok() ? document->End() : status;
+}
+
 Status ParseItemUpdate(std::string_view line, const ItemTypes& types, JsonDocument* document,
                        ItemUpdate* update) {
   ondemand::object root;

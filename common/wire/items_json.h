@@ -34,6 +34,10 @@ void AppendItemSchema(const std::vector<ItemField>& fields, std::string* out);
 /// Reads `{"items":[..]}`. Ids are views, good until `document` goes.
 Status ParseItemUpdates(std::string_view body, const ItemTypes& types, JsonDocument* document,
                         std::vector<ItemUpdate>* updates);
+/// Reads one update, as a line has it, or an array of at most `most`, and appends them; after a
+/// refusal some may have been. Ids as above.
+Status ParseItemMessage(std::string_view message, size_t most, const ItemTypes& types,
+                        JsonDocument* document, std::vector<ItemUpdate>* updates);
 /// Reads one update, as a line has it.
 Status ParseItemUpdate(std::string_view line, const ItemTypes& types, JsonDocument* document,
                        ItemUpdate* update);

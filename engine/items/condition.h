@@ -22,17 +22,23 @@ Comparable ComparableOf(const ItemValueView& value);
 /// See the head of this file.
 class Condition {
  public:
+  /// A value as a Comparable that owns its bytes.
+  using Kept = std::pair<uint64_t, std::string>;
+
   /// The field has this type, and is the `position`th of those that a judge reads.
   /// kInvalidArgument, with the place below the entry ("/ge", "/in/3").
   static Result<Condition> Make(const ItemCondition& asked, ItemFieldType type, size_t position);
 
   size_t entry() const { return entry_; }
+  size_t position() const { return position_; }
+  ItemFieldType type() const { return type_; }
+  ItemOperator op() const { return op_; }
+  /// Ascending.
+  const std::vector<Kept>& values() const { return values_; }
   /// Whether an item with this value, or without the field, meets it.
   bool IsMet(const ItemView& item) const;
 
  private:
-  using Kept = std::pair<uint64_t, std::string>;
-
   bool Has(const Comparable& value) const;
 
   size_t entry_ = 0, position_ = 0;

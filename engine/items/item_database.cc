@@ -1,11 +1,13 @@
 #include "items/item_database.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <rocksdb/utilities/checkpoint.h>
 
 #include "items/item_rows.h"
+#include "items/source_codec.h"
 #include "store/status.h"
 
 namespace seendb::items {
@@ -91,6 +93,28 @@ void ItemDatabase::Put(std::string_view id, std::string_view row,
 
 void ItemDatabase::Delete(std::string_view id, rocksdb::WriteBatch* batch) const {
   batch->Delete(families_[1], SliceOf(id));
+}
+
+void ItemDatabase::PutSource(const ItemSource& source, rocksdb::WriteBatch* batch) const {
+  batch->Put(families_[0], SourceKey(source), EncodeSource(source));
+}
+
+Result<std::vector<ItemSource>> ItemDatabase::ReadSources() const {
+  std::vector<ItemSource> sources;
+  const std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator({}, families_[0]));
+  for (rows->Seek(kSourcePrefix); rows->Valid() && rows->key().starts_with(kSourcePrefix);
+       rows->Next()) {
+    ItemSource source;
+    if (!ParseSource(rows->key().ToStringView(), rows->value().ToStringView(), &source)) {
+      return Status::Corruption("the items' note of how far a topic was read is damaged");
+    }
+    sources.push_back(std::move(source));
+  }
+  if (!rows->status().ok()) return FromRocks(rows->status(), "read how far topics were read");
+  std::sort(sources.begin(), sources.end(), [](const ItemSource& a, const ItemSource& b) {
+    return std::tie(a.topic, a.partition) < std::tie(b.topic, b.partition);
+  });
+  return sources;
 }
 
 Status ItemDatabase::Write(rocksdb::WriteBatch* batch) {

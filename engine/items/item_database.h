@@ -1,5 +1,6 @@
 // items/item_database.h: the RocksDB of a store: what it writes and reads there. Family `default`:
-// the format and the schema; family `items`: a row for each item, by its canonical text.
+// the format, the schema, and how far topics were read; family `items`: a row for each item, by its
+// canonical text.
 
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
+#include "seendb/item_store.h"
 #include "seendb/status.h"
 
 namespace seendb::items {
@@ -39,7 +41,11 @@ class ItemDatabase {
   void Merge(std::string_view id, std::string_view row, rocksdb::WriteBatch* batch) const;
   void Put(std::string_view id, std::string_view row, rocksdb::WriteBatch* batch) const;
   void Delete(std::string_view id, rocksdb::WriteBatch* batch) const;
+  void PutSource(const ItemSource& source, rocksdb::WriteBatch* batch) const;
   Status Write(rocksdb::WriteBatch* batch);
+
+  /// By topic and partition. kCorruption: one can't be read.
+  Result<std::vector<ItemSource>> ReadSources() const;
 
   /// About `parts` ranges of about the same size, which together have all rows.
   std::vector<KeyRange> Split(size_t parts) const;

@@ -31,6 +31,23 @@ ItemValueView ViewOf(const Value& value);
 std::optional<ItemValueView> FieldOf(const MemoryItems& memory, const Record& record,
                                      const AskedField& field);
 
+/// An item of which a read has the record; `fields` by position.
+class RecordView final : public ItemView {
+ public:
+  RecordView(const MemoryItems& memory, const std::vector<AskedField>& fields, const Record& record)
+      : memory_(memory), fields_(fields), record_(record) {}
+
+  uint64_t version() const override { return record_.seen(); }
+  std::optional<ItemValueView> Field(size_t position) const override {
+    return FieldOf(memory_, record_, fields_[position]);
+  }
+
+ private:
+  const MemoryItems& memory_;
+  const std::vector<AskedField>& fields_;
+  const Record record_;
+};
+
 /// Visits the known ones among `ids`, with their records, under the caller's guard.
 void VisitKnown(const MemoryItems& memory, std::span<const IdRef> ids,
                 const std::vector<AskedField>& fields, uint64_t now_ms,

@@ -8,6 +8,7 @@
 #include "items/item_operator.h"
 #include "items/record.h"
 #include "items/row_codec.h"
+#include "items/source_codec.h"
 
 namespace seendb::items {
 namespace {
@@ -57,12 +58,21 @@ std::optional<RowFault> ItemRows::Take(size_t family, std::string_view key,
   return RowFault{.name = std::string(key), .reason = "the item's row is damaged"};
 }
 
+bool ItemRows::survives_loss(size_t family, std::string_view key) const {
+  return family != 0 || !key.starts_with(kSourcePrefix);
+}
+
 std::optional<RowFault> ItemRows::TakeMeta(std::string_view key, std::string_view value) {
   if (key == kSchemaKey) {
     Result<Schema> schema = Schema::FromJson(std::string(value));
     if (!schema.ok()) return RowFault{.name = "schema", .reason = "it is no schema"};
     schema_ = std::move(schema).value();
     return {};
+  }
+  if (key.starts_with(kSourcePrefix)) {
+    ItemSource source;
+    if (ParseSource(key, value, &source)) return {};
+    return RowFault{.name = std::string(key), .reason = "it is no note of a topic"};
   }
   if (key != kFormatKey) {
     return RowFault{.name = std::string(key), .reason = "the store has no such key"};

@@ -39,6 +39,8 @@ class ItemRows final : public BesideRows {
   std::optional<RowFault> Take(size_t family, std::string_view key,
                                std::string_view value) override;
   std::vector<RowFault> End() override { return {}; }
+  /// How far topics were read is not true of a store that lost rows.
+  bool survives_loss(size_t family, std::string_view key) const override;
   bool makes_store() const override { return schema_.has_value(); }
 
  private:

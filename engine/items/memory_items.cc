@@ -13,31 +13,13 @@ namespace {
 constexpr size_t kBatch = 64;
 constexpr size_t kBytesPerItem = 32;  // of map, table of records and columns, about
 
-std::vector<std::pair<uint16_t, std::shared_ptr<Column>>> ColumnsFor(const Schema& schema,
-                                                                     const Layout* before) {
-  std::vector<std::pair<uint16_t, std::shared_ptr<Column>>> columns;
-  for (const Schema::Numbered& one : schema.fields()) {
-    if (!one.field.column) continue;
-    std::shared_ptr<Column> column;
-    if (before != nullptr) {
-      for (const auto& [number, there] : before->columns) {
-        if (number == one.number) column = there;
-      }
-    }
-    if (!column) column = std::make_shared<Column>(one.field.type);
-    columns.emplace_back(one.number, std::move(column));
-  }
-  return columns;
+/// Rows for the schema's columns: those of `before` where they fit.
+std::shared_ptr<ColumnRows> RowsFor(const Schema& schema, const Layout* before) {
+  auto rows = std::make_shared<ColumnRows>(schema);
+  return before != nullptr && before->rows->places() == rows->places() ? before->rows : rows;
 }
 
 }  // namespace
-
-const Column* Layout::ColumnOf(uint16_t number) const {
-  for (const auto& [each, column] : columns) {
-    if (each == number && column->ready()) return column.get();
-  }
-  return nullptr;
-}
 
 /// Numbers of the dictionary for texts of records.
 class MemoryItems::DictionaryTexts final : public Texts {
@@ -73,8 +55,8 @@ class KnownTexts final : public Texts {
 MemoryItems::MemoryItems(const Schema& schema)
     : map_(epochs_.get(),
            [this](uint32_t number) { return HashId(Record(records_.Find(number)->load()).Id()); }),
-      layout_(new Layout{schema, ColumnsFor(schema, nullptr)}) {
-  for (const auto& [number, column] : layout().columns) column->SetReady();
+      layout_(new Layout{schema, RowsFor(schema, nullptr)}) {
+  layout().rows->SetReady();
 }
 
 MemoryItems::~MemoryItems() {
@@ -131,9 +113,9 @@ void MemoryItems::FindNumbers(std::span<const IdRef> ids, uint32_t* numbers) con
   for (size_t i = 0; i < ids.size(); ++i) numbers[i] = ItemMap::Next(&places[i]);
 }
 
-bool MemoryItems::IsKnown(uint32_t number, uint64_t now_ms) const {
-  const uint64_t known = known_.Get(number);
-  if (known != kExpires) return known == kKnown;
+bool MemoryItems::IsKnown(ColumnRows::Row row, uint32_t number, uint64_t now_ms) const {
+  const ColumnRows::Known known = ColumnRows::KnownOf(row);
+  if (known != ColumnRows::Known::kExpires) return known == ColumnRows::Known::kYes;
   const uint8_t* const record = RecordAt(number);
   return record != nullptr && Record(record).IsKnown(now_ms);
 }
@@ -179,7 +161,7 @@ void MemoryItems::Publish(const IdRef& id, const State& state) {
   const Found old = Find(id);
   const uint32_t number = old.number != 0 ? old.number : NewNumber();
   records_.Make(number) = copy;
-  SetColumns(number, record);
+  SetRow(number, record);
   if (old.number == 0) {
     map_.Insert(HashId(id), number);
   } else {
@@ -191,10 +173,9 @@ void MemoryItems::Erase(const Found& found) {
   map_.Remove(HashId(Record(found.record).Id()), found.number);
   records_.Find(found.number)->store(nullptr);
   RetireRecord(found.record);
-  // A reader that found the number before may still look into columns by it.
+  // A reader that found the number before may still look into its row.
   epochs_->Retire([this, number = found.number] {
-    for (const auto& [field, column] : layout().columns) column->Set(number, 0);
-    known_.Set(number, kUnknown);
+    layout().rows->Clear(number);
     const MutexLock lock(numbers_mutex_);
     free_numbers_.push_back(number);
   });
@@ -202,19 +183,17 @@ void MemoryItems::Erase(const Found& found) {
 
 void MemoryItems::PutSchema(const Schema& schema) {
   const Layout* before = layout_.load();
-  bool anew = false;
-  for (const Schema::Numbered& one : schema.fields()) {
-    anew = anew || (one.field.column && !before->schema.is_column(one.number));
-  }
+  auto rows = RowsFor(schema, before);
+  bool anew = rows != before->rows;
   for (const Schema::Numbered& one : before->schema.fields()) {
     anew = anew || !schema.has(one.number);
   }
-  layout_ = new Layout{schema, ColumnsFor(schema, before)};
+  layout_ = new Layout{schema, std::move(rows)};
   epochs_->Retire([before] { delete before; });
   if (anew) {
     ForEach([&](const Found& found) { Publish(Record(found.record).Id(), StateOf(found)); });
   }
-  for (const auto& [number, column] : layout().columns) column->SetReady();
+  layout().rows->SetReady();
 }
 
 uint32_t MemoryItems::NewNumber() {
@@ -225,22 +204,23 @@ uint32_t MemoryItems::NewNumber() {
   return number;
 }
 
-void MemoryItems::SetColumns(uint32_t number, const Record& record) {
-  const Layout& now = layout();
-  known_.Set(number, !record.exists() ? kUnknown : record.expires_ms() != 0 ? kExpires : kKnown);
-  for (const auto& [field, column] : now.columns) {
-    const uint32_t slot = record.SlotOf(field);
+void MemoryItems::SetRow(uint32_t number, const Record& record) {
+  using Known = ColumnRows::Known;
+  ColumnRows& rows = *layout().rows;
+  rows.SetKnown(number, !record.exists()           ? Known::kNo
+                        : record.expires_ms() != 0 ? Known::kExpires
+                                                   : Known::kYes);
+  for (const ColumnPlace& place : rows.places()) {
+    const uint32_t slot = record.SlotOf(place.field);
     uint64_t word = 0;
-    if (slot != 0) {
-      const ItemFieldType type = now.schema.types()[field];
-      if (type == ItemFieldType::kText) {
-        const auto text = record.TextNumberAt(slot);
-        if (text) word = Column::WordOfText(*text);
-      } else {
-        word = ValueAt(record, slot, type).number + (type == ItemFieldType::kBool ? 1 : 0);
-      }
+    if (slot != 0 && place.type == ItemFieldType::kText) {
+      const auto text = record.TextNumberAt(slot);
+      if (text) word = ColumnRows::WordOfText(*text);
+    } else if (slot != 0) {
+      word = ValueAt(record, slot, place.type).number;
+      if (place.type == ItemFieldType::kBool) ++word;
     }
-    column->Set(number, word);
+    rows.Set(number, place, word);
   }
 }
 
@@ -274,9 +254,7 @@ uint64_t MemoryItems::BytesFor(size_t record_size) {
 }
 
 uint64_t MemoryItems::TableBytes() const {
-  uint64_t bytes = map_.bytes() + records_.bytes() + known_.bytes() + dictionary_.table_bytes();
-  for (const auto& [field, column] : layout().columns) bytes += column->bytes();
-  return bytes;
+  return map_.bytes() + records_.bytes() + layout().rows->bytes() + dictionary_.table_bytes();
 }
 
 uint64_t MemoryItems::used_bytes() const { return arena_.used_bytes() + TableBytes(); }

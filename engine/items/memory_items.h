@@ -16,7 +16,7 @@
 
 #include "items/arena.h"
 #include "items/chunked.h"
-#include "items/column.h"
+#include "items/column_rows.h"
 #include "items/dictionary.h"
 #include "items/epochs.h"
 #include "items/item_map.h"
@@ -28,10 +28,7 @@ namespace seendb::items {
 /// A schema with its columns, as readers see it.
 struct Layout {
   Schema schema;
-  std::vector<std::pair<uint16_t, std::shared_ptr<Column>>> columns;  ///< by the field's number
-
-  /// Nothing while it is being filled.
-  const Column* ColumnOf(uint16_t number) const;
+  std::shared_ptr<ColumnRows> rows;
 };
 
 /// The place of an item: its number, for columns, and its record as it is now. A number of 0:
@@ -61,10 +58,9 @@ class MemoryItems {
   /// one in 10^9), at most kNumbersAtOnce of them; 0: none.
   static constexpr size_t kNumbersAtOnce = 64;
   void FindNumbers(std::span<const IdRef> ids, uint32_t* numbers) const;
-  /// Whether the item of this number is there and has not expired. Reads the record only of an item
-  /// that expires.
-  bool IsKnown(uint32_t number, uint64_t now_ms) const;
-  void PrefetchKnown(uint32_t number) const { known_.Prefetch(number); }
+  /// Whether the item of this row and number is there and has not expired. Reads the record only of
+  /// an item that expires.
+  bool IsKnown(ColumnRows::Row row, uint32_t number, uint64_t now_ms) const;
   /// Null: its item went.
   const uint8_t* RecordAt(uint32_t number) const { return records_.Find(number)->load(); }
   Value ValueAt(const Record& record, uint32_t slot, ItemFieldType type) const;
@@ -96,10 +92,9 @@ class MemoryItems {
 
  private:
   class DictionaryTexts;
-  enum Known : uint8_t { kUnknown = 0, kKnown = 1, kExpires = 2 };  // the last: the record tells
 
   uint32_t NewNumber();
-  void SetColumns(uint32_t number, const Record& record);
+  void SetRow(uint32_t number, const Record& record);
   void Count(const Record& record, int64_t sign);
   void ReleaseTexts(const Record& record);
   void RetireRecord(const uint8_t* record);
@@ -110,7 +105,6 @@ class MemoryItems {
   std::unique_ptr<Epochs> epochs_ = std::make_unique<Epochs>();
   Dictionary dictionary_{&arena_, epochs_.get()};
   Chunked<std::atomic<const uint8_t*>> records_;
-  Column known_{ItemFieldType::kBool};  // a Known per item
   ItemMap map_;
   std::atomic<const Layout*> layout_;
   std::atomic<uint64_t> records_count_{0}, existing_{0}, record_bytes_{0};

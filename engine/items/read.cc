@@ -12,22 +12,6 @@ namespace {
 constexpr size_t kMaxGetIds = 1'000;
 constexpr size_t kVisitBatch = 64;
 
-class RecordView final : public ItemView {
- public:
-  RecordView(const MemoryItems& memory, const std::vector<AskedField>& fields, const Record& record)
-      : memory_(memory), fields_(fields), record_(record) {}
-
-  uint64_t version() const override { return record_.seen(); }
-  std::optional<ItemValueView> Field(size_t position) const override {
-    return FieldOf(memory_, record_, fields_[position]);
-  }
-
- private:
-  const MemoryItems& memory_;
-  const std::vector<AskedField>& fields_;
-  const Record record_;
-};
-
 /// Those of these names, or all fields where there are none.
 Result<std::vector<AskedField>> Asked(const Schema& schema, std::span<const std::string> names) {
   std::vector<AskedField> asked;

@@ -71,6 +71,11 @@ std::optional<ItemFieldType> Store::TypeOf(std::string_view name) const {
   return schema.fields()[*position].field.type;
 }
 
+Result<std::vector<ItemSource>> Store::Sources() const {
+  if (closed_) return Status::Closed("the store of items is closed");
+  return database_->ReadSources();
+}
+
 Result<std::vector<std::string>> Store::Verify() const {
   if (closed_) return Status::Closed("the store of items is closed");
   std::vector<std::string> damaged;

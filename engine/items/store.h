@@ -1,7 +1,7 @@
 // items/store.h: ItemStore over a database and the items in memory: what is written goes to the
 // database first and to memory then; what is read comes from memory alone.
 //
-// One file per call: load.cc, update.cc, read.cc, read_columns.cc, trim.cc; store.cc has the rest.
+// One file per call: load.cc, update.cc, read.cc, trim.cc; store.cc has the rest.
 
 #pragma once
 
@@ -39,20 +39,25 @@ class Store final : public ItemStore {
   std::vector<ItemField> Fields() const override;
   std::optional<ItemFieldType> TypeOf(std::string_view name) const override;
   Result<ItemReport> Apply(std::span<const ItemUpdate> updates) override;
+  Result<ItemReport> ApplyFrom(std::span<const ItemUpdate> updates,
+                               std::span<const ItemSource> sources) override;
+  Result<std::vector<ItemSource>> Sources() const override;
   Result<std::vector<Item>> Get(std::span<const IdRef> ids,
                                 std::span<const std::string> fields) const override;
   Status Visit(std::span<const IdRef> ids, std::span<const std::string> fields,
                const std::function<void(size_t, const ItemView&)>& visit) const override;
-  Status VisitColumns(std::span<const IdRef> ids, std::span<const std::string> fields,
-                      const std::function<void(size_t, const ItemView&)>& visit) const override;
   Status Trim() override;
   Result<std::vector<std::string>> Verify() const override;
   Status Checkpoint(const std::string& path) override;
   ItemStoreStats Stats() const override;
   Status Close() override;
 
- private:
+  /// For judges: see column_judge.h.
+  const MemoryItems& memory() const { return memory_; }
+  bool closed() const { return closed_; }
   uint64_t NowMs() const;
+
+ private:
   Status TrimSome(const std::vector<std::string>& ids, uint64_t now_ms);
 
   const uint64_t bytes_;

@@ -7,6 +7,7 @@
 
 #include "items/operand.h"
 #include "items/row_codec.h"
+#include "items/source_codec.h"
 #include "items/store.h"
 
 namespace seendb::items {
@@ -19,16 +20,18 @@ class Changes {
       : memory_(memory),
         room_(static_cast<int64_t>(bytes) - static_cast<int64_t>(memory.used_bytes())) {}
 
-  /// Joins an update with its item, unless the item would not fit. Adds what it kept from a higher
-  /// version to `stale`. `*changed`: the database has to know.
-  Status Join(const IdRef& id, uint64_t now_ms, State* update, uint64_t* stale, bool* changed) {
+  /// Joins an update with its item, unless the item would not fit. `found`: the item's place before
+  /// the call. Adds what it kept from a higher version to `stale`. `*changed`: the database has to
+  /// know.
+  Status Join(const IdRef& id, const Found& found, uint64_t now_ms, State* update, uint64_t* stale,
+              bool* changed) {
     const std::string text = id.ToString();
     const auto known = by_id_.find(text);
     State before;
     if (known != by_id_.end()) {
       ParseRow(items_[known->second].row, &before);
     } else {
-      before = memory_.StateOf(memory_.Find(id));
+      before = memory_.StateOf(found);
     }
     *stale += ApplyExpiry(before, now_ms, update);
     State after = before;
@@ -88,27 +91,43 @@ class Changes {
 }  // namespace
 
 Result<ItemReport> Store::Apply(std::span<const ItemUpdate> updates) {
+  return ApplyFrom(updates, {});
+}
+
+Result<ItemReport> Store::ApplyFrom(std::span<const ItemUpdate> updates,
+                                    std::span<const ItemSource> sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    Status status = CheckSource(sources[i]);
+    if (!status.ok()) return status.WithFieldPrefix("/sources/" + std::to_string(i));
+  }
   const MutexLock lock(write_mutex_);
   if (closed_) return Status::Closed("the store of items is closed");
   const Schema& schema = memory_.layout().schema;
-  if (!schema.was_put()) return Status::NotFound("the items have no schema yet");
+  if (!schema.was_put() && (!updates.empty() || sources.empty()))
+    return Status::NotFound("the items have no schema yet");
   const uint64_t now_ms = NowMs();
   std::deque<std::string> scratch;
   std::vector<State> operands;
   operands.reserve(updates.size());
+  std::vector<IdRef> ids;
+  ids.reserve(updates.size());
   for (size_t i = 0; i < updates.size(); ++i) {
     Result<State> operand = OperandOf(updates[i], schema, now_ms, &scratch);
     if (!operand.ok()) return operand.status().WithFieldPrefix("/" + std::to_string(i));
     operands.push_back(std::move(*operand));
+    ids.push_back(updates[i].id);
   }
   memory_.epochs().Collect();
+  // No record goes before Publish: only this function replaces records, and it holds the lock.
+  std::vector<Found> found(ids.size());
+  memory_.FindMany(ids, found.data());
   Changes changes(memory_, bytes_);
   ItemReport report;
   rocksdb::WriteBatch batch;
   std::string row;
   for (size_t i = 0; i < updates.size(); ++i) {
     bool changed = false;
-    Status joined = changes.Join(updates[i].id, now_ms, &operands[i], &report.stale, &changed);
+    Status joined = changes.Join(ids[i], found[i], now_ms, &operands[i], &report.stale, &changed);
     if (!joined.ok()) {
       report.refused.push_back({i, joined.WithFieldPrefix("/" + std::to_string(i))});
       continue;
@@ -118,6 +137,10 @@ Result<ItemReport> Store::Apply(std::span<const ItemUpdate> updates) {
     row.clear();
     EncodeRow(operands[i], &row);
     database_->Merge(updates[i].id.ToString(), row, &batch);
+  }
+  // The caller sets refused updates aside before the notes pass them.
+  if (report.refused.empty()) {
+    for (const ItemSource& source : sources) database_->PutSource(source, &batch);
   }
   if (batch.Count() == 0) return report;
   if (Status status = database_->Write(&batch); !status.ok()) return status;

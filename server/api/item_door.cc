@@ -95,13 +95,29 @@ Status ItemDoor::PutSchema(const std::vector<ItemField>& fields) {
   return {};
 }
 
-Result<ItemReport> ItemDoor::Apply(ItemStore* store, std::span<const ItemUpdate> updates) {
-  Result<ItemReport> report = store->Apply(updates);
+Result<ItemReport> ItemDoor::Count(Result<ItemReport> report) {
   if (!report.ok()) return report;
   accepted_.fetch_add(report->applied, std::memory_order_relaxed);
   refused_.fetch_add(report->refused.size(), std::memory_order_relaxed);
   stale_.fetch_add(report->stale, std::memory_order_relaxed);
   return report;
+}
+
+Result<ItemReport> ItemDoor::Apply(ItemStore* store, std::span<const ItemUpdate> updates) {
+  return Count(store->Apply(updates));
+}
+
+Result<ItemReport> ItemDoor::ApplyFrom(std::span<const ItemUpdate> updates,
+                                       std::span<const ItemSource> sources) {
+  const Result<Opened> opened = Use();
+  if (!opened.ok()) return opened.status();
+  return Count(opened->store->ApplyFrom(updates, sources));
+}
+
+Result<std::vector<ItemSource>> ItemDoor::Sources() const {
+  const Result<Opened> opened = Use();
+  if (!opened.ok()) return std::vector<ItemSource>();
+  return opened->store->Sources();
 }
 
 std::optional<ops::ItemsState> ItemDoor::State() const {

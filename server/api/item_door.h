@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,20 @@ class ItemDoor {
   Status PutSchema(const std::vector<ItemField>& fields);
   /// Applies updates and counts what became of them.
   Result<ItemReport> Apply(ItemStore* store, std::span<const ItemUpdate> updates);
+  /// The same of updates out of topics: ItemStore::ApplyFrom.
+  Result<ItemReport> ApplyFrom(std::span<const ItemUpdate> updates,
+                               std::span<const ItemSource> sources);
+  /// How far topics were read; nothing where there is no store yet.
+  Result<std::vector<ItemSource>> Sources() const;
+  /// There are topics of updates: the store is behind them until it was current less than `lag_ms`
+  /// ago. Call it before Open.
+  void Follow(int64_t lag_ms) { lag_ms_ = lag_ms; }
+  /// The store had at this time, in ms since 1970, what the topics said.
+  void SetCurrent(int64_t current_ms) { current_ms_.store(current_ms, std::memory_order_relaxed); }
+  /// Whether the store is further behind its topics than it may be. Cost: one atomic read.
+  bool IsBehind(int64_t now_ms) const {
+    return lag_ms_ && now_ms - current_ms_.load(std::memory_order_relaxed) > *lag_ms_;
+  }
   /// Counts lines that were refused before they were updates.
   void CountMalformed(uint64_t lines) { refused_.fetch_add(lines, std::memory_order_relaxed); }
   /// Nothing where there is no store.
@@ -58,6 +74,7 @@ class ItemDoor {
 
  private:
   void ReadTypes(const ItemStore& store);
+  Result<ItemReport> Count(Result<ItemReport> report);
 
   std::string folder_;
   ItemStoreOptions options_;
@@ -68,6 +85,8 @@ class ItemDoor {
   std::atomic<bool> has_groups_{false};
   mutable Mutex types_mutex_{LockRank::kLeaf};
   std::shared_ptr<const wire::ItemTypes> types_ GUARDED_BY(types_mutex_);
+  std::optional<int64_t> lag_ms_;
+  std::atomic<int64_t> current_ms_{0};
   std::atomic<uint64_t> accepted_{0}, refused_{0}, stale_{0};
 };
 

@@ -94,6 +94,17 @@ struct ItemUpdate {
   std::optional<int64_t> expires_at_ms;
 };
 
+/// How far a partition of a topic was read into a store.
+struct ItemSource {
+  std::string topic;          ///< 1-249 bytes
+  int32_t partition = 0;      ///< from 0 on
+  int64_t next_offset = 0;    ///< of the first message that was not read; from 0 on
+  int64_t last_time_ms = -1;  ///< the log's time of the newest message that was read; -1: unknown
+
+  /// All four the same.
+  friend bool operator==(const ItemSource&, const ItemSource&) = default;
+};
+
 /// An update that could not be applied, the others being applied.
 struct ItemRefusal {
   size_t position;  ///< in the updates of the call
@@ -191,6 +202,16 @@ class ItemStore {
   /// naming the update and its field ("/2/set/author"): nothing was changed. kNotFound: no schema.
   /// kIOError: nothing was changed in memory; repeat it.
   virtual Result<ItemReport> Apply(std::span<const ItemUpdate> updates) = 0;
+  /// Apply, which notes in the same write how far topics were read: a killed process has both or
+  /// neither. A note replaces the former one of its partition. `updates` may be empty, and then no
+  /// schema is needed. If an update is refused (ItemReport), the others are applied and nothing is
+  /// noted: the caller sets it aside, and then calls with the notes alone. kInvalidArgument also
+  /// names a wrong note ("/sources/1/topic").
+  virtual Result<ItemReport> ApplyFrom(std::span<const ItemUpdate> updates,
+                                       std::span<const ItemSource> sources) = 0;
+  /// The notes, by topic and partition. A store that was repaired has none: what it lost may be in
+  /// the topics still. kCorruption: one can't be read.
+  virtual Result<std::vector<ItemSource>> Sources() const = 0;
 
   /// The items among `ids` (1,000 at most) that are known, in their order, with these fields; all
   /// fields where there are none. kInvalidArgument: a wrong id, or a field that the schema does not
@@ -201,11 +222,6 @@ class ItemStore {
   /// call the store. Any number of ids.
   virtual Status Visit(std::span<const IdRef> ids, std::span<const std::string> fields,
                        const std::function<void(size_t, const ItemView&)>& visit) const = 0;
-  /// The same for single fields of many items; no fields: just which ids are known. Where all of
-  /// them have columns it reads these alone, which is half of the memory's lines. Then the fields
-  /// of an item may be of two moments, and one id in 10^9 gets another item's. Else it is Visit.
-  virtual Status VisitColumns(std::span<const IdRef> ids, std::span<const std::string> fields,
-                              const std::function<void(size_t, const ItemView&)>& visit) const = 0;
 
   /// Forgets deletions, expired items and unset fields that are older than `floor_days`; for a
   /// caller's daily task. Cost: a walk over all items.

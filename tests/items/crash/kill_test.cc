@@ -31,7 +31,8 @@ constexpr uint64_t kIds = 50;
       updates.push_back(
           SetFields(name.c_str(), version, {{"published_at", static_cast<int64_t>(version)}}));
     }
-    if (!(*store)->Apply(updates).ok()) _exit(2);
+    const ItemSource source{"items", 3, static_cast<int64_t>(version), -1};
+    if (!(*store)->ApplyFrom(updates, {&source, 1}).ok()) _exit(2);
     if (write(out, &version, sizeof(version)) != sizeof(version)) _exit(3);
   }
 }
@@ -69,6 +70,9 @@ TEST_F(ItemKillTest, KeepsWhatWasAcknowledged) {
       ASSERT_EQ(item.version, first);  // a call is written whole
       ASSERT_EQ(item.fields.at(0).value, ItemValue(static_cast<int64_t>(item.version)));
     }
+    // Offsets and items are of one call: neither is ahead of the other.
+    EXPECT_EQ(*store_->Sources(),
+              (std::vector<ItemSource>{{"items", 3, static_cast<int64_t>(first), -1}}));
     acknowledged = first;
     store_.reset();
   }

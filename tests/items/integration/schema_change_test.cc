@@ -52,17 +52,21 @@ items::Schema SchemaWith(bool columns) {
       .value();
 }
 
+uint64_t WordOf(const MemoryItems& memory, uint16_t field, uint32_t number) {
+  const items::ColumnRows& rows = *memory.layout().rows;
+  EXPECT_TRUE(rows.ready());
+  return items::ColumnRows::WordOf(rows.Find(number), *rows.PlaceOf(field));
+}
+
 void ExpectColumns(const MemoryItems& memory, const char* id, std::string_view text, int64_t number,
                    bool flag) {
   const items::Epochs::Guard guard(memory.epochs());
   const items::Found found = memory.Find(IdRef(id));
   ASSERT_NE(found.number, 0u);
-  const items::Layout& layout = memory.layout();
-  EXPECT_EQ(layout.ColumnOf(0)->Get(found.number),
-            uint64_t{memory.dictionary().Find(text).value()} + 1);
-  EXPECT_EQ(layout.ColumnOf(1)->Get(found.number), items::OrderedNumber(number));
-  EXPECT_EQ(layout.ColumnOf(2)->Get(found.number), 0u);
-  EXPECT_EQ(layout.ColumnOf(3)->Get(found.number), flag ? 2u : 1u);
+  EXPECT_EQ(WordOf(memory, 0, found.number), uint64_t{memory.dictionary().Find(text).value()} + 1);
+  EXPECT_EQ(WordOf(memory, 1, found.number), items::OrderedNumber(number));
+  EXPECT_EQ(WordOf(memory, 2, found.number), 0u);
+  EXPECT_EQ(WordOf(memory, 3, found.number), flag ? 2u : 1u);
 }
 
 TEST(ItemColumns, HoldWhatTheRecordsSayAlsoWhereTheyCameLater) {
@@ -104,7 +108,7 @@ TEST(ItemColumns, AnErasedItemsNumberIsGivenAgainWithoutItsValues) {
   EXPECT_EQ(memory.records(), 0u);
   memory.Publish(IdRef("v2"), UpdateOf(1, {}));
   EXPECT_EQ(memory.Find(IdRef("v2")).number, number);
-  EXPECT_EQ(memory.layout().ColumnOf(1)->Get(number), 0u);
+  EXPECT_EQ(WordOf(memory, 1, number), 0u);
 }
 
 TEST(ItemMemory, FindsManyAsItFindsOne) {

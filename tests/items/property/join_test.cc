@@ -118,7 +118,8 @@ std::string MergedInGroups(const rocksdb::MergeOperator& merge, std::vector<std:
   std::string merged;
   rocksdb::Slice existing;
   rocksdb::MergeOperator::MergeOperationOutput out(merged, existing);
-  const rocksdb::MergeOperator::MergeOperationInput in("v1", has_value ? &value : nullptr, operands,
+  const rocksdb::Slice key("v1");
+  const rocksdb::MergeOperator::MergeOperationInput in(key, has_value ? &value : nullptr, operands,
                                                        nullptr);
   EXPECT_TRUE(merge.FullMergeV2(in, &out));
   return merged;

@@ -18,7 +18,8 @@ TEST(ItemOperator, KeepsWhatCanBeReadAndSaysThatSomethingIsLost) {
   std::string merged;
   rocksdb::Slice existing;
   rocksdb::MergeOperator::MergeOperationOutput out(merged, existing);
-  const rocksdb::MergeOperator::MergeOperationInput in("v1", &noise, operands, nullptr);
+  const rocksdb::Slice key("v1");
+  const rocksdb::MergeOperator::MergeOperationInput in(key, &noise, operands, nullptr);
   ASSERT_TRUE(merge->FullMergeV2(in, &out));
   State state;
   ASSERT_TRUE(ParseRow(merged, &state));
