@@ -47,6 +47,18 @@ Duration Times(double factor, Duration of) {
   return Duration(static_cast<int64_t>(factor * static_cast<double>(of.count())));
 }
 
+/// How long a request may wait while there is no overload.
+Duration Patience(const Settings& settings, const Ticket& ticket) {
+  const Duration burst = milliseconds(settings.burst_ms);
+  return std::clamp<Duration>(ticket.timeout / kBurstOfTimeout, burst, std::max(burst, kMostBurst));
+}
+
+/// A repeated request counts one step lower: first tries are what ends an overload.
+Priority StepOf(const Ticket& ticket) {
+  if (!ticket.retried || ticket.priority == Priority::kLow) return ticket.priority;
+  return static_cast<Priority>(static_cast<int>(ticket.priority) + 1);
+}
+
 }  // namespace
 
 Lane::Lane(Admission* admission, LaneOptions options)
@@ -98,7 +110,7 @@ void Lane::Offer(const Ticket& ticket, Duration estimate, Time now) {
     reading = Duration(static_cast<int64_t>(reading_ns_));
     const double weight = ticket.tenant == nullptr ? 1 : ticket.tenant->weight();
     shares_.Asked(ticket.tenant_key, weight, estimate + reading, options_.parallel, now);
-    overload_.Came(Patience(ticket));
+    overload_.Came(Patience(settings_, ticket));
   }
   load_.Offer(estimate + reading, options_.parallel, now);
   full_load_.Offer(full + reading, options_.parallel, now);
@@ -107,18 +119,6 @@ void Lane::Offer(const Ticket& ticket, Duration estimate, Time now) {
 
 /// The time until what waits now has been run.
 Duration Lane::Wait() const { return work_ / static_cast<int64_t>(options_.parallel); }
-
-/// How long a request may wait while there is no overload.
-Duration Lane::Patience(const Ticket& ticket) const {
-  const Duration burst = milliseconds(settings_.burst_ms);
-  return std::clamp<Duration>(ticket.timeout / kBurstOfTimeout, burst, std::max(burst, kMostBurst));
-}
-
-/// A repeated request counts one step lower: first tries are what ends an overload.
-Priority Lane::StepOf(const Ticket& ticket) const {
-  if (!ticket.retried || ticket.priority == Priority::kLow) return ticket.priority;
-  return static_cast<Priority>(static_cast<int>(ticket.priority) + 1);
-}
 
 /// Whether the lane can answer all callers within an interval, if they all ask at once. A refusal
 /// would only make them ask again.
@@ -129,7 +129,7 @@ bool Lane::FewCallers() const {
 
 /// The wait that a request may find.
 Duration Lane::LimitOf(const Ticket& ticket, Duration estimate, Time now) const {
-  if (!overload_.over()) return std::max(overload_.Interval(), Patience(ticket));
+  if (!overload_.over()) return std::max(overload_.Interval(), Patience(settings_, ticket));
   const bool alone = !shares_.HasOthers(ticket.tenant_key);
   const bool cheap = static_cast<double>(estimate.count()) < kCheapRefusals * refusal_ns_;
   if (cheap || (alone && FewCallers())) {

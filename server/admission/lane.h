@@ -140,10 +140,8 @@ class Lane {
   void Renew();
   void Offer(const Ticket& ticket, Duration estimate, Time now);
   Duration Wait() const;
-  Priority StepOf(const Ticket& ticket) const;
   Duration LimitOf(const Ticket& ticket, Duration estimate, Time now) const;
   bool FewCallers() const;
-  Duration Patience(const Ticket& ticket) const;
   Verdict Judge(const Ticket& ticket, Duration estimate, Time now);
   Reason JudgeQueue(const Ticket& ticket, Duration estimate, Time now) const;
   Verdict Refuse(const Ticket& ticket, Reason reason, Place place, Time now);

@@ -129,7 +129,7 @@ void IoThread::DropGone() {
     // A client may have sent all it has to say, and wait for the answer. One that is to be kept
     // alive hardly does that.
     const bool half_closed = (events & POLLRDHUP) != 0 && overloaded && asked_[i]->keeps_alive();
-    if ((events & (POLLHUP | POLLERR)) != 0 || half_closed) asked_[i]->Abort();
+    if ((events & (POLLHUP | POLLERR)) != 0 || half_closed) asked_[i]->Close();
   }
 }
 

@@ -171,7 +171,7 @@ void Listener::Tick(IoThread* thread, asio::steady_timer* timer) {
     std::vector<std::shared_ptr<Session>> overdue;
     for (Session* const session : thread->sessions) {
       if (session->Overdue(now)) {
-        overdue.push_back(session->shared_from_this());
+        overdue.push_back(session->Self());
       } else {
         session->Shrink(now);
       }
@@ -218,8 +218,8 @@ void Listener::Stop() {
       }
       tick->cancel();
       std::vector<std::shared_ptr<Session>> all;
-      for (Session* const session : thread->sessions) all.push_back(session->shared_from_this());
-      for (const auto& session : all) session->Abort();
+      for (Session* const session : thread->sessions) all.push_back(session->Self());
+      for (const auto& session : all) session->Close();
       thread->io.stop();
     });
   }

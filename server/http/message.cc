@@ -56,6 +56,7 @@ void RequestHead::Clear() {
   authorization.clear();
   request_id.clear();
   trace.Clear();
+  if_none_match.clear();
   range.clear();
   priority.clear();
   connect_version.clear();

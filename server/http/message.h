@@ -48,6 +48,7 @@ struct RequestHead {
   std::string origin;            ///< likewise, several joined by ", "
   std::string fetch_site;        ///< Sec-Fetch-Site, likewise
   std::string authorization;     ///< as sent; a secret: in no log and no answer
+  std::string if_none_match;     ///< as sent, several joined by ", "; empty: none
   std::string range;             ///< as sent, several joined by ", "; empty: none
   std::string priority;          ///< SeenDB-Priority, as sent, several joined by ", "
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed

@@ -172,6 +172,8 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       return Join(value, &head_->accept);
     case field::accept_encoding:
       return Join(value, &head_->accept_encoding);
+    case field::if_none_match:
+      return Join(value, &head_->if_none_match);
     case field::range:
       return Join(value, &head_->range);
     case field::origin:

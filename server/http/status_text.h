@@ -15,6 +15,8 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
       return "Accepted";
     case 206:
       return "Partial Content";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 401:
