@@ -11,9 +11,9 @@
 #include "base/json_pointer.h"
 #include "base/siphash.h"
 #include "base/whole_file.h"
-#include "http/listener.h"
 #include "ops/admission_config.h"
 #include "ops/config_keys.h"
+#include "ops/host_port_key.h"
 #include "ops/secret_files.h"
 #include "seendb/policy.h"
 
@@ -109,17 +109,6 @@ Keys EngineKeys(Options* options) {
           {"outbox_max", Integer(&options->outbox_max, 1, 1'000'000'000)},
           {"clock_jump_ms", Integer(&options->clock_jump_ms, 0, 36'600LL * 86'400'000)},
           {"maintenance", Maintenance(options)}};
-}
-
-Setter HostPort(std::string* to) {
-  const auto set = [=](const Json& value) {
-    if (!value.is_string() || !http::ParseHostPort(value.get<std::string>())) {
-      return Status::InvalidArgument("must look like \"127.0.0.1:7373\"");
-    }
-    *to = value.get<std::string>();
-    return Status::Ok();
-  };
-  return Setter(set, Written::kText).Showing([to] { return Json(*to); });
 }
 
 /// The files of TLS.
@@ -253,6 +242,7 @@ Keys ConfigKeys(Config* config) {
           {"clock", Setter(clock, Written::kText)},  // without one there is none to show
           {"limits", Section(LimitKeys(config))},
           {"admission", AdmissionSection(&config->admission)},
+          {"consul", Consul(&config->consul)},
           {"items", Section(ItemsKeys(&config->items))},
           {"kafka", Kafka(&config->kafka)},
           {"cluster", Cluster(&config->cluster)},
@@ -269,7 +259,8 @@ Status ReadSettings(const Json& document, Config* config) {
     config->limits.shutdown_delay_ms = kClusterDelayMs;
   }
   if (status.ok() && config->kafka) {
-    status = SettleKafka(config->cluster ? &*config->cluster : nullptr, &*config->kafka);
+    status = SettleKafka(config->cluster ? &*config->cluster : nullptr, config->items.bytes > 0,
+                         &*config->kafka);
   }
   if (status.ok() && config->cluster) status = CheckScheme(*config);
   if (status.ok() && config->audit) status = CheckAuditUsers(*config);

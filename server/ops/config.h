@@ -19,6 +19,7 @@
 #include "ops/audit_config.h"
 #include "ops/cluster_config.h"
 #include "ops/config_keys.h"
+#include "ops/consul_config.h"
 #include "ops/environment.h"
 #include "ops/items_config.h"
 #include "ops/kafka_config.h"
@@ -53,6 +54,7 @@ struct Config {
   http::Limits limits;                     ///< "limits"
   admission::Settings admission;           ///< "admission"
   ItemsConfig items;                       ///< "items"
+  std::optional<ConsulConfig> consul;      ///< "consul"; unset: no catalog has it
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
   std::optional<ClusterConfig> cluster;    ///< "cluster"; unset: it is a server by itself
   std::vector<MigrationConfig> migration;  ///< "migration"; empty: nothing moves in

@@ -134,6 +134,10 @@ std::vector<std::pair<std::string, std::string>> NamedFiles(const Config& config
     files.emplace_back("/cluster/ca", config.cluster->ca);
     add_properties("/cluster", config.cluster->properties);
   }
+  if (config.consul) {
+    files.emplace_back("/consul/token_file", config.consul->token_file);
+    files.emplace_back("/consul/ca", config.consul->ca);
+  }
   if (config.kafka) {
     files.emplace_back("/kafka/dead_letter_file", config.kafka->dead_letter_file);
     add_properties("/kafka", config.kafka->properties);

@@ -37,9 +37,10 @@ std::string IngestStateToJson(const IngestState& state) {
       if (!one.held.empty()) row["held"] = one.held;
       partitions.push_back(std::move(row));
     }
-    topics.push_back({{"topic", topic.topic},
-                      {"collection", topic.collection},
-                      {"partitions", std::move(partitions)}});
+    OrderedJson shown = {{"topic", topic.topic}};
+    if (!topic.collection.empty()) shown["collection"] = topic.collection;
+    shown["partitions"] = std::move(partitions);
+    topics.push_back(std::move(shown));
   }
   const OrderedJson document = {{"topics", std::move(topics)}};
   return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);

@@ -32,7 +32,7 @@ struct IngestPartition {
 
 /// One consumed topic.
 struct IngestTopic {
-  std::string topic, collection;
+  std::string topic, collection;            ///< no collection: it has updates of items
   std::vector<IngestPartition> partitions;  ///< ascending; empty while there is no such topic
   /// Events refused since the start of the process, by RefusalReason.
   std::array<uint64_t, kRefusalReasons> refused_by = {};
@@ -48,7 +48,8 @@ struct IngestState {
   std::optional<int64_t> outbox_oldest_ms = {};
 };
 
-/// `{"topics":[{"topic","collection","partitions":[...]}]}`; what is not known is null.
+/// `{"topics":[{"topic","collection","partitions":[...]}]}`; what is not known is null. A topic of
+/// items has no collection.
 std::string IngestStateToJson(const IngestState& state);
 
 }  // namespace seendb::ops

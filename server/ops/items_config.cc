@@ -11,7 +11,8 @@ uint64_t ItemsConfig::HalfOfMemory() {
 
 Keys ItemsKeys(ItemsConfig* items) {
   return {{"bytes", Integer(&items->bytes, 0, int64_t{1} << 44)},
-          {"floor_days", Integer(&items->floor_days, 1, 3'650)}};
+          {"floor_days", Integer(&items->floor_days, 1, 3'650)},
+          {"lag_ms", Integer(&items->lag_ms, 5'000, 86'400'000)}};
 }
 
 }  // namespace seendb::ops

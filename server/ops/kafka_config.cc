@@ -82,17 +82,18 @@ constexpr std::array<std::pair<std::string_view, AtUnit>, 4> kAtUnits = {{{"ms",
                                                                           {"ns", AtUnit::kNanos}}};
 constexpr std::array<std::pair<std::string_view, Fact>, 2> kKinds = {
     {{"plays", Fact::kPlayed}, {"impressions", Fact::kServed}}};
-constexpr std::string_view kMark = "mark";
+constexpr std::string_view kMark = "mark", kItem = "item";
 
 Setter FactOf(KafkaTopic* topic) {
   return [=](const Json& value) {
     topic->marks = value == kMark;
-    if (topic->marks) return Status::Ok();
+    topic->items = value == kItem;
+    if (topic->marks || topic->items) return Status::Ok();
     for (size_t i = 0; i < kFactCount; ++i) {
       topic->fact = static_cast<Fact>(i);
       if (value == FactName(topic->fact)) return Status::Ok();
     }
-    return Status::InvalidArgument("must be one of played, served, exposed, mark");
+    return Status::InvalidArgument("must be one of played, served, exposed, mark, item");
   };
 }
 
@@ -132,7 +133,7 @@ bool Overlap(const std::vector<std::string>& a, const std::vector<std::string>& 
 }
 
 /// Which topics have a member.
-enum class HeldBy : uint8_t { kAll, kPlays, kShown, kMarks };
+enum class HeldBy : uint8_t { kAll, kPlays, kShown, kFacts, kMarks };
 
 /// Why a topic has not what others have; null: it may have it.
 const char* WhyNot(const KafkaTopic& topic, HeldBy held_by) {
@@ -142,6 +143,8 @@ const char* WhyNot(const KafkaTopic& topic, HeldBy held_by) {
       return played ? nullptr : "is of plays only";
     case HeldBy::kShown:
       return played || topic.marks ? "is of impressions and exposures only" : nullptr;
+    case HeldBy::kFacts:
+      return topic.marks ? "is not of marks" : nullptr;
     case HeldBy::kMarks:
       return topic.marks ? nullptr : "is of marks only";
     case HeldBy::kAll:
@@ -157,7 +160,7 @@ Status CheckPaths(const KafkaTopic& topic) {
     const std::vector<std::string>* path;
     HeldBy held_by;
   };
-  const std::array<Row, 11> all = {{{"user", &topic.user, HeldBy::kAll},
+  const std::array<Row, 13> all = {{{"user", &topic.user, HeldBy::kAll},
                                     {"item", &topic.item, HeldBy::kAll},
                                     {"at", &topic.at, HeldBy::kAll},
                                     {"progress_s", &topic.progress_s, HeldBy::kPlays},
@@ -166,6 +169,8 @@ Status CheckPaths(const KafkaTopic& topic) {
                                     {"fields", &topic.fields, HeldBy::kPlays},
                                     {"day", &topic.day, HeldBy::kPlays},
                                     {"surface", &topic.surface, HeldBy::kShown},
+                                    {"of", &topic.of, HeldBy::kFacts},
+                                    {"same_as", &topic.same_as, HeldBy::kFacts},
                                     {"group", &topic.group, HeldBy::kMarks},
                                     {"until", &topic.until, HeldBy::kMarks}}};
   for (size_t i = 0; i < all.size(); ++i) {
@@ -200,6 +205,19 @@ Status SettleMarks(const Json& value, KafkaTopic* topic) {
   return Status::Ok();
 }
 
+/// An update says itself of which item it is, and when.
+Status SettleItems(const Json& value, KafkaTopic* topic) {
+  constexpr std::array<std::string_view, 4> kTaken = {"topic", "fact", "framing", "gaps"};
+  for (const auto& [key, unused] : value.items()) {
+    if (std::find(kTaken.begin(), kTaken.end(), key) != kTaken.end()) continue;
+    return Status::InvalidArgument("updates of items have none", PointerTo(key));
+  }
+  topic->collection.clear();
+  topic->user.clear();
+  topic->item.clear();
+  return Status::Ok();
+}
+
 Status ReadTopic(const Json& value, KafkaTopic* topic) {
   Fact kind = Fact::kPlayed;
   Status status = Apply(value,
@@ -219,6 +237,8 @@ Status ReadTopic(const Json& value, KafkaTopic* topic) {
                          {"fields", Path(&topic->fields)},
                          {"day", Path(&topic->day)},
                          {"surface", Path(&topic->surface)},
+                         {"of", Path(&topic->of)},
+                         {"same_as", Path(&topic->same_as)},
                          {"group", Path(&topic->group)},
                          {"until", Path(&topic->until)},
                          {"first_of_day_topic", TopicName(&topic->first_of_day_topic)},
@@ -230,6 +250,7 @@ Status ReadTopic(const Json& value, KafkaTopic* topic) {
     if (value.contains("fact")) return Status::InvalidArgument("there is a fact too", "/kind");
     topic->fact = kind;
   }
+  if (topic->items) return SettleItems(value, topic);
   status = SettleMarks(value, topic);
   return status.ok() ? CheckPaths(*topic) : status;
 }
@@ -336,10 +357,20 @@ Status Check(const KafkaConfig& config) {
 
 Setter Kafka(std::optional<KafkaConfig>* to) { return SectionOf(to, KeysOf, Check); }
 
-Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka) {
+bool HasItemTopics(const KafkaConfig& kafka) {
+  return std::any_of(kafka.topics.begin(), kafka.topics.end(),
+                     [](const KafkaTopic& topic) { return topic.items; });
+}
+
+Status SettleKafka(const ClusterConfig* cluster, bool keeps_items, KafkaConfig* kafka) {
   const auto refused = [](const std::string& why, const std::string& field) {
     return Status::InvalidArgument(why, "/kafka" + field);
   };
+  for (size_t i = 0; i < kafka->topics.size(); ++i) {
+    if (keeps_items || !kafka->topics[i].items) continue;
+    return refused("items.bytes is 0: there is no store of items",
+                   "/topics/" + std::to_string(i) + "/fact");
+  }
   if (cluster == nullptr) {
     return kafka->brokers.empty() ? refused("missing key", "/brokers") : Status();
   }
@@ -367,11 +398,15 @@ Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka) {
     }
     const KafkaTopic& topic = kafka->topics[i];
     constexpr const char* kNotYet = "is not there at a node of a cluster yet";
-    if (topic.marks || topic.fact == Fact::kExposed) {
-      return refused(std::string(topic.marks ? kMark : FactName(topic.fact)) + " " + kNotYet,
-                     at + "/fact");
+    if (topic.items || topic.marks || topic.fact == Fact::kExposed) {
+      const std::string_view fact = topic.items   ? kItem
+                                    : topic.marks ? kMark
+                                                  : FactName(topic.fact);
+      return refused(std::string(fact) + " " + kNotYet, at + "/fact");
     }
     if (!topic.surface.empty()) return refused(kNotYet, at + "/surface");
+    if (!topic.of.empty()) return refused(kNotYet, at + "/of");
+    if (!topic.same_as.empty()) return refused(kNotYet, at + "/same_as");
   }
   return {};
 }

@@ -38,6 +38,8 @@ struct KafkaTopic {
   std::string collection = "default";
   Fact fact = Fact::kPlayed;  ///< "fact", or "kind": what the events are
   bool marks = false;         ///< "fact":"mark": marks of users, of no fact and no item
+  /// "fact":"item": updates of items, of no user and no collection, as POST /items takes them.
+  bool items = false;
   /// Members of an event, each a path of names from the event's object down.
   std::vector<std::string> user = {"user"}, item = {"item"};
   RecordPlace user_place, item_place;  ///< in place of a path, which is empty then
@@ -50,6 +52,7 @@ struct KafkaTopic {
   std::vector<std::string> day;      ///< the day the client was told last, likewise
   std::string first_of_day_topic;    ///< told of first plays of the day, of plays only; empty: none
   std::vector<std::string> surface;  ///< where an item was shown: of impressions and exposures only
+  std::vector<std::string> of, same_as;   ///< groups of the item; of marks none; empty: nowhere
   std::vector<std::string> group, until;  ///< of marks alone, and never empty there
   bool gaps_expected = false;             ///< "gaps": a compacted or transactional topic
 };
@@ -83,8 +86,11 @@ struct KafkaConfig {
 
 /// Reads the object "kafka".
 Setter Kafka(std::optional<KafkaConfig>* to);
-/// What may be left out, and what may not stand, once all settings are read. `cluster`: that the
-/// server is a node of; null: it is none. kInvalidArgument with the key at fault.
-Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka);
+/// Fills in and checks what depends on other settings, once all are read. `cluster`: that the
+/// server is a node of; null: it is none. `keeps_items`: there may be a store of items.
+/// kInvalidArgument with the key at fault.
+Status SettleKafka(const ClusterConfig* cluster, bool keeps_items, KafkaConfig* kafka);
+/// Whether some topic has updates of items.
+bool HasItemTopics(const KafkaConfig& kafka);
 
 }  // namespace seendb::ops

@@ -7,7 +7,7 @@
 
 #include <prometheus/text_serializer.h>
 
-#include "ops/metric_family.h"
+#include "ops/metric_rows.h"
 
 namespace seendb::ops {
 namespace {
@@ -20,6 +20,29 @@ size_t ThreadStripe(size_t stripes) {
   thread_local const size_t mine = next.fetch_add(1, std::memory_order_relaxed);
   return mine % stripes;
 }
+
+const MetricRow<CollectionCounters> kCollection[] = {
+    {"seendb_filter_requests_total", "Filter requests answered.", kCounter,
+     MemberValue<&CollectionCounters::filters>},
+    {"seendb_filter_degraded_total", "Filter answers that said degraded.", kCounter,
+     MemberValue<&CollectionCounters::degraded>},
+    {"seendb_filter_candidates_total", "Candidates examined.", kCounter,
+     MemberValue<&CollectionCounters::candidates>},
+    {"seendb_filter_seen_total", "Candidates found seen.", kCounter,
+     MemberValue<&CollectionCounters::seen>},
+    {"seendb_plays_accepted_total", "Plays accepted.", kCounter,
+     MemberValue<&CollectionCounters::plays_accepted>},
+    {"seendb_plays_refused_total", "Plays refused.", kCounter,
+     MemberValue<&CollectionCounters::plays_refused>},
+    {"seendb_impressions_accepted_total", "Impressions accepted.", kCounter,
+     MemberValue<&CollectionCounters::impressions_accepted>},
+    {"seendb_impressions_refused_total", "Impressions refused.", kCounter,
+     MemberValue<&CollectionCounters::impressions_refused>},
+    {"seendb_exposures_accepted_total", "Exposures accepted.", kCounter,
+     MemberValue<&CollectionCounters::exposures_accepted>},
+    {"seendb_exposures_refused_total", "Exposures refused.", kCounter,
+     MemberValue<&CollectionCounters::exposures_refused>},
+};
 
 }  // namespace
 
@@ -110,38 +133,12 @@ void Metrics::CollectRequests(std::vector<MetricFamily>* families) const {
 }
 
 void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {
-  using Counter = std::atomic<uint64_t> CollectionCounters::*;
-  struct Row {
-    const char* name;
-    const char* help;
-    Counter counter;
-  };
-  static constexpr Row kRows[] = {
-      {"seendb_filter_requests_total", "Filter requests answered.", &CollectionCounters::filters},
-      {"seendb_filter_degraded_total", "Filter answers that said degraded.",
-       &CollectionCounters::degraded},
-      {"seendb_filter_candidates_total", "Candidates examined.", &CollectionCounters::candidates},
-      {"seendb_filter_seen_total", "Candidates found seen.", &CollectionCounters::seen},
-      {"seendb_plays_accepted_total", "Plays accepted.", &CollectionCounters::plays_accepted},
-      {"seendb_plays_refused_total", "Plays refused.", &CollectionCounters::plays_refused},
-      {"seendb_impressions_accepted_total", "Impressions accepted.",
-       &CollectionCounters::impressions_accepted},
-      {"seendb_impressions_refused_total", "Impressions refused.",
-       &CollectionCounters::impressions_refused},
-      {"seendb_exposures_accepted_total", "Exposures accepted.",
-       &CollectionCounters::exposures_accepted},
-      {"seendb_exposures_refused_total", "Exposures refused.",
-       &CollectionCounters::exposures_refused},
-  };
   const MutexLock lock(mutex_);
-  for (const Row& row : kRows) {
-    MetricFamily family = MakeFamily(row.name, row.help, MetricType::Counter);
-    for (const auto& [name, counters] : collections_) {
-      AddValue(&family, {{"collection", name}},
-               static_cast<double>((counters.get()->*row.counter).load(std::memory_order_relaxed)));
-    }
-    families->push_back(std::move(family));
+  std::vector<std::pair<Labels, const CollectionCounters*>> all;
+  for (const auto& [name, counters] : collections_) {
+    all.emplace_back(Labels{{"collection", name}}, counters.get());
   }
+  AddRows(kCollection, all, families);
 }
 
 // Reasons never met are told as 0: increase() needs a value from before the first refusal.
@@ -173,9 +170,6 @@ std::string Metrics::Text(const MetricsSnapshot& snapshot) const {
   CollectCollections(&families);
   CollectProcess(snapshot, &families);
   CollectRefused(&families);
-  CollectBackup(snapshot, &families);
-  CollectItems(snapshot, &families);
-  CollectSets(snapshot, &families);
   CollectSnapshot(snapshot, &families);
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);

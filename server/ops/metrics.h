@@ -96,6 +96,7 @@ struct MetricsSnapshot {
   std::optional<BackupNote> last_backup;
   std::optional<ItemsState> items;  ///< unset: there is no store of items
   std::optional<SetsState> sets;    ///< unset: no set was put yet
+  std::optional<bool> in_catalog;   ///< of Consul; unset: it is not to be
   bool engine_open = false;
   EngineStats engine;
   std::vector<SlotInfo> ring;
@@ -145,8 +146,8 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 17> kCodes = {200, 400, 401, 403, 404, 405, 406, 408, 409,
-                                                      413, 415, 422, 429, 431, 500, 503, 0};
+  static constexpr std::array<unsigned, 18> kCodes = {200, 304, 400, 401, 403, 404, 405, 406, 408,
+                                                      409, 413, 415, 422, 429, 431, 500, 503, 0};
   /// Codes of errors; one that is not among them counts as the last.
   static constexpr std::array<std::string_view, 24> kReasons = {"invalid_argument",
                                                                 "unauthorized",
@@ -202,15 +203,8 @@ void CollectSnapshot(const MetricsSnapshot& snapshot,
 void CollectProcess(const MetricsSnapshot& snapshot,
                     std::vector<prometheus::MetricFamily>* families);
 
-/// The part of it about the last backup; nothing until there was one.
-void CollectBackup(const MetricsSnapshot& snapshot,
-                   std::vector<prometheus::MetricFamily>* families);
-
-/// The part of it about the store of items.
-void CollectItems(const MetricsSnapshot& snapshot, std::vector<prometheus::MetricFamily>* families);
-
-/// The part of it about the store of sets.
-void CollectSets(const MetricsSnapshot& snapshot, std::vector<prometheus::MetricFamily>* families);
+/// The part of it about parts of the process with one value each, as far as they are there.
+void CollectParts(const MetricsSnapshot& snapshot, std::vector<prometheus::MetricFamily>* families);
 
 /// The part of it about a node's replicas and its cluster; nothing where there is none.
 void CollectCluster(const MetricsSnapshot& snapshot,

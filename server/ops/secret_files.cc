@@ -69,10 +69,10 @@ std::string ReadableByEverybody(const std::string& path) {
 }
 
 std::string WrittenSecret(const nlohmann::json& settings) {
+  const auto has_login = [](const std::string& text) { return WithoutLogin(text) != text; };
   std::string found;
   ForEachValue(settings, "", "", [&](const auto& value, const std::string& name, const auto& at) {
-    const bool login =
-        value.is_string() && WithoutLogin(value.template get<std::string>()) != value;
+    const bool login = value.is_string() && has_login(value.template get<std::string>());
     if (IsSecretName(name) || login) found = at;
     return found.empty();
   });
@@ -109,6 +109,7 @@ Status CheckSecretFiles(const Config& config) {
   std::vector<std::pair<std::string, std::string>> files = {{"/tokens_file", config.tokens_file}};
   if (config.tls) files.emplace_back("/tls/key", config.tls->key);
   if (config.cluster) files.emplace_back("/cluster/secret_file", config.cluster->secret_file);
+  if (config.consul) files.emplace_back("/consul/token_file", config.consul->token_file);
   for (const MigrationConfig& one : config.migration) {
     files.emplace_back("/migration" + PointerTo(one.collection) + "/redis_password_file",
                        one.password_file);

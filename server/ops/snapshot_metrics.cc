@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,7 +9,7 @@
 #include <prometheus/metric_family.h>
 
 #include "ops/admission_metrics.h"
-#include "ops/metric_family.h"
+#include "ops/metric_rows.h"
 #include "ops/metrics.h"
 
 namespace seendb::ops {
@@ -19,91 +18,10 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-/// Appends families of one value each.
-class Writer {
- public:
-  explicit Writer(std::vector<MetricFamily>* families) : families_(families) {}
-
-  template <typename T>
-  void Counter(const char* name, const char* help, T value) {
-    Add(name, help, MetricType::Counter, static_cast<double>(value));
-  }
-  template <typename T>
-  void Gauge(const char* name, const char* help, T value) {
-    Add(name, help, MetricType::Gauge, static_cast<double>(value));
-  }
-
- private:
-  void Add(const char* name, const char* help, MetricType type, double value) {
-    families_->push_back(MakeFamily(name, help, type));
-    AddValue(&families_->back(), {}, value);
-  }
-  std::vector<MetricFamily>* const families_;
+const MetricRow<MetricsSnapshot> kReady[] = {
+    {"seendb_ready", "1 once the database is open.", kGauge,
+     MemberValue<&MetricsSnapshot::engine_open>},
 };
-
-void CollectListener(const MetricsSnapshot& s, Writer* out) {
-  out->Gauge("seendb_http_connections", "Connections open.", s.connections);
-  out->Gauge("seendb_door_connections", "Connections that have asked for nothing yet.",
-             s.door_connections);
-  out->Counter("seendb_http_connections_total", "Connections accepted.", s.connections_opened);
-  out->Counter("seendb_http_connections_refused_total", "Connections beyond the limit.",
-               s.connections_refused);
-  out->Counter("seendb_http_connections_evicted_total",
-               "Idle connections closed to make room for others.", s.connections_evicted);
-  out->Counter("seendb_http_timeouts_total", "Connections closed for slowness.",
-               s.connections_timed_out);
-  if (s.certificate_expires_s) {
-    out->Counter("seendb_tls_handshakes_failed_total", "Connections that TLS was not agreed on.",
-                 s.handshakes_failed);
-    out->Counter("seendb_tls_handshakes_refused_total",
-                 "Connections reset before TLS was agreed on, for the load.", s.handshakes_refused);
-    out->Gauge("seendb_tls_certificate_expiry_seconds",
-               "When the certificate ends, in seconds since 1970.", *s.certificate_expires_s);
-  }
-  if (s.router) {
-    out->Counter("seendb_cluster_proxied_total", "Requests that another node answered.",
-                 s.router->proxied);
-    out->Counter("seendb_cluster_retried_total",
-                 "Requests that this node could not answer, so that another one was asked.",
-                 s.router->retried);
-    out->Counter("seendb_cluster_unreachable_total",
-                 "Requests about users of whom no replica could be asked.", s.router->unreachable);
-    out->Counter("seendb_cluster_served_dropped_total",
-                 "Records of served items that did not get into the log.",
-                 s.router->served_dropped);
-  }
-  if (s.moves) {
-    out->Counter("seendb_cluster_fetched_bytes_total", "Bytes of shards fetched from other nodes.",
-                 s.moves->fetched_bytes);
-    out->Gauge("seendb_cluster_fetching", "Shards that are being fetched.", s.moves->fetching);
-    out->Gauge("seendb_cluster_fetching_bytes", "Bytes that are missing of them.",
-               s.moves->missing_bytes);
-    if (s.moves->log_margin_ms) {
-      out->Gauge("seendb_log_margin_seconds",
-                 "For how long the cluster's log surely keeps what is applied next.",
-                 static_cast<double>(*s.moves->log_margin_ms) / 1'000);
-    }
-  }
-  out->Gauge("seendb_http_requests_in_flight", "Requests begun and not answered.", s.in_flight);
-  out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
-  out->Gauge("seendb_http_answer_bytes", "Answers in memory.", s.answer_bytes);
-  out->Counter("seendb_http_received_bytes_total", "Bytes read from clients.", s.bytes_in);
-  out->Counter("seendb_http_sent_bytes_total", "Bytes written to clients.", s.bytes_out);
-  out->Counter("seendb_unsafe_integers_total",
-               "Ids of requests that came as JSON numbers beyond 2^53, which doubles don't hold.",
-               s.unsafe_integers);
-  out->Counter("seendb_access_log_lines_total", "Lines of the access log.", s.access_lines);
-  out->Counter("seendb_access_log_left_out_total",
-               "Lines of the access log left out: more than access_log.lines_per_s.",
-               s.access_lines_left_out);
-  if (s.audit) {
-    out->Counter("seendb_audit_lines_total", "Lines of the audit.", s.audit->lines);
-    out->Counter(
-        "seendb_audit_failures_total",
-        "Lines of the audit that could not be written, and failures to open its file anew.",
-        s.audit->failures);
-  }
-}
 
 void CollectQueueWaits(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
   MetricFamily waits =
@@ -116,7 +34,7 @@ void CollectQueueWaits(const MetricsSnapshot& s, std::vector<MetricFamily>* fami
   families->push_back(std::move(waits));
 }
 
-void CollectCounters(const EngineStats& e, Writer* out) {
+void CollectCounters(const EngineStats& e, std::vector<MetricFamily>* families) {
   struct Row {
     std::string_view name;
     const char* metric;
@@ -130,8 +48,8 @@ void CollectCounters(const EngineStats& e, Writer* out) {
   };
   for (const Row& row : rows) {
     if (*row.metric == '\0') continue;
-    out->Counter(row.metric, row.help,
-                 static_cast<double>(row.value) * (row.name.ends_with("_us") ? 1e-6 : 1.0));
+    AddValue(&families->emplace_back(MakeFamily(row.metric, row.help, MetricType::Counter)), {},
+             static_cast<double>(row.value) * (row.name.ends_with("_us") ? 1e-6 : 1.0));
   }
 }
 
@@ -152,32 +70,40 @@ void CollectIngested(const EngineStats& e, std::vector<MetricFamily>* families) 
   families->push_back(std::move(events));
 }
 
-void CollectGauges(const EngineStats& e, Writer* out) {
-  out->Gauge("seendb_short_term_bytes", "Drained slots kept readable.", e.short_term_bytes);
-  out->Gauge("seendb_outbox_rows", "Rows with first plays of the day that wait to be told.",
-             e.outbox_rows);
-  out->Gauge(
-      "seendb_operands_per_read", "Mean operands per filter value read, since the start.",
-      e.reads == 0 ? 0.0 : static_cast<double>(e.read_operands) / static_cast<double>(e.reads));
-  out->Gauge("seendb_disk_bytes", "Live SST files.", e.disk_bytes);
-  out->Gauge("seendb_memtable_bytes", "Memtables.", e.memtable_bytes);
-  out->Gauge("seendb_block_cache_bytes", "Block cache in use.", e.block_cache_bytes);
-  out->Gauge("seendb_user_cache_bytes", "User records kept in memory.", e.user_cache_bytes);
-  out->Gauge("seendb_user_directory_bytes", "Filters that know which users have a record.",
-             e.user_directory_bytes);
-  out->Gauge("seendb_pending_compaction_bytes", "Bytes that wait for compaction.",
-             e.pending_compaction_bytes);
-  out->Counter("seendb_wal_written_bytes_total", "Written to the log.", e.wal_bytes_written);
-  out->Counter("seendb_flush_written_bytes_total", "Written by flushes.", e.flush_bytes_written);
-  out->Counter("seendb_compaction_written_bytes_total", "Written by compactions.",
-               e.compaction_bytes_written);
-  out->Gauge("seendb_column_families", "Column families open.", e.column_families);
-  out->Gauge("seendb_shards", "Shards.", e.shards);
-  out->Gauge("seendb_clock_in_doubt", "1 while the clock is in doubt: nothing expires.",
-             e.clock_in_doubt ? 1 : 0);
-  out->Gauge("seendb_degraded", "1 while some shard can't read or write everything.",
-             e.degraded ? 1 : 0);
-}
+const MetricRow<EngineStats> kEngine[] = {
+    {"seendb_short_term_bytes", "Drained slots kept readable.", kGauge,
+     MemberValue<&EngineStats::short_term_bytes>},
+    {"seendb_outbox_rows", "Rows with first plays of the day that wait to be told.", kGauge,
+     MemberValue<&EngineStats::outbox_rows>},
+    {"seendb_operands_per_read", "Mean operands per filter value read, since the start.", kGauge,
+     [](const EngineStats& e) {
+       const auto operands = static_cast<double>(e.read_operands);
+       return std::optional(e.reads == 0 ? 0.0 : operands / static_cast<double>(e.reads));
+     }},
+    {"seendb_disk_bytes", "Live SST files.", kGauge, MemberValue<&EngineStats::disk_bytes>},
+    {"seendb_memtable_bytes", "Memtables.", kGauge, MemberValue<&EngineStats::memtable_bytes>},
+    {"seendb_block_cache_bytes", "Block cache in use.", kGauge,
+     MemberValue<&EngineStats::block_cache_bytes>},
+    {"seendb_user_cache_bytes", "User records kept in memory.", kGauge,
+     MemberValue<&EngineStats::user_cache_bytes>},
+    {"seendb_user_directory_bytes", "Filters that know which users have a record.", kGauge,
+     MemberValue<&EngineStats::user_directory_bytes>},
+    {"seendb_pending_compaction_bytes", "Bytes that wait for compaction.", kGauge,
+     MemberValue<&EngineStats::pending_compaction_bytes>},
+    {"seendb_wal_written_bytes_total", "Written to the log.", kCounter,
+     MemberValue<&EngineStats::wal_bytes_written>},
+    {"seendb_flush_written_bytes_total", "Written by flushes.", kCounter,
+     MemberValue<&EngineStats::flush_bytes_written>},
+    {"seendb_compaction_written_bytes_total", "Written by compactions.", kCounter,
+     MemberValue<&EngineStats::compaction_bytes_written>},
+    {"seendb_column_families", "Column families open.", kGauge,
+     MemberValue<&EngineStats::column_families>},
+    {"seendb_shards", "Shards.", kGauge, MemberValue<&EngineStats::shards>},
+    {"seendb_clock_in_doubt", "1 while the clock is in doubt: nothing expires.", kGauge,
+     MemberValue<&EngineStats::clock_in_doubt>},
+    {"seendb_degraded", "1 while some shard can't read or write everything.", kGauge,
+     MemberValue<&EngineStats::degraded>},
+};
 
 /// Undrained plays of one shard.
 struct ShardRing {
@@ -264,19 +190,18 @@ void CollectTokens(const MetricsSnapshot& s, std::vector<MetricFamily>* families
 }  // namespace
 
 void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* families) {
-  Writer out(families);
-  CollectListener(snapshot, &out);
+  CollectParts(snapshot, families);
   CollectTokens(snapshot, families);
   CollectQueueWaits(snapshot, families);
   CollectCluster(snapshot, families);
   if (snapshot.admission != nullptr) {
     CollectAdmission(*snapshot.admission, std::chrono::steady_clock::now(), families);
   }
-  out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
+  AddRows(kReady, snapshot, families);
   if (!snapshot.engine_open) return;
-  CollectCounters(snapshot.engine, &out);
+  CollectCounters(snapshot.engine, families);
   CollectIngested(snapshot.engine, families);
-  CollectGauges(snapshot.engine, &out);
+  AddRows(kEngine, snapshot.engine, families);
   CollectRing(snapshot, families);
   CollectBuckets(snapshot, families);
   CollectIngest(snapshot, families);

@@ -98,6 +98,7 @@ CASES = {
     "IngestHeld": ({"seendb_ingest_held{%s}" % TOPIC: still(1)}, {"seendb_ingest_held{%s}" % TOPIC: since(3)}),
     "CutOffFromTheLog": ({of("seendb_cluster_replicas_cut_off"): still(2)},
                          {of("seendb_cluster_replicas_cut_off"): still(0)}),
+    "SetsBehind": ({of("seendb_sets_behind"): still(1)}, {of("seendb_sets_behind"): since(5)}),
     "Leaderless": ({of("seendb_cluster_leaderless_partitions"): still(2)},
                    {of("seendb_cluster_leaderless_partitions"): still(0)}),
     "ReplicasBehind": ({of("seendb_cluster_replicas", 'state="fetching"'): still(1)},

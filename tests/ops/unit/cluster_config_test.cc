@@ -142,7 +142,10 @@ TEST(ClusterConfigTest, WhatNodesCannotConsumeIsRefused) {
       {R"({"topics":[{"topic":"t"}],"dead_letter_topic":"x.log"})", "/kafka/dead_letter_topic"},
       {R"({"topics":[{"topic":"t"},{"topic":"e","fact":"exposed"}]})", "/kafka/topics/1/fact"},
       {R"({"topics":[{"topic":"m","fact":"mark"}]})", "/kafka/topics/0/fact"},
+      {R"({"topics":[{"topic":"i","fact":"item"}]})", "/kafka/topics/0/fact"},
       {R"({"topics":[{"topic":"s","fact":"served","surface":"p"}]})", "/kafka/topics/0/surface"},
+      {R"({"topics":[{"topic":"p","of":"o"}]})", "/kafka/topics/0/of"},
+      {R"({"topics":[{"topic":"p","same_as":"o"}]})", "/kafka/topics/0/same_as"},
   };
   for (const auto& one : kCases) {
     Config config;

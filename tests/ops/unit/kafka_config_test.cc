@@ -80,13 +80,15 @@ TEST(KafkaConfigTest, IdsTimesAndBytesOfATopic) {
 TEST(KafkaConfigTest, FactsAndMarks) {
   Config config;
   const Status status = ReadConfig(R"({"kafka":{"brokers":"a:1","topics":[
-      {"topic":"p","fact":"played","device":"d"},{"topic":"s","fact":"served","surface":"page"},
+      {"topic":"p","fact":"played","device":"d","of":"by","same_as":"/source/of"},{"topic":"s","fact":"served","surface":"page"},
       {"topic":"e","fact":"exposed","surface":"/page/name"},{"topic":"m","fact":"mark"},
       {"topic":"n","fact":"mark","group":"channel","until":"/read/to"}]}})",
                                    &config);
   ASSERT_TRUE(status.ok()) << status.ToString();
   const std::vector<KafkaTopic>& topics = config.kafka->topics;
   EXPECT_EQ(topics[0].fact, Fact::kPlayed);
+  EXPECT_EQ(topics[0].of, Path{"by"});
+  EXPECT_EQ(topics[0].same_as, (Path{"source", "of"}));
   EXPECT_EQ(topics[1].fact, Fact::kServed);
   EXPECT_EQ(topics[1].surface, Path{"page"});
   EXPECT_EQ(topics[2].fact, Fact::kExposed);
@@ -98,6 +100,31 @@ TEST(KafkaConfigTest, FactsAndMarks) {
   EXPECT_EQ(topics[3].until, Path{"until"});
   EXPECT_EQ(topics[4].group, Path{"channel"});
   EXPECT_EQ(topics[4].until, (Path{"read", "to"}));
+}
+
+TEST(KafkaConfigTest, UpdatesOfItemsHaveNoUserAndNoCollection) {
+  Config config;
+  const Status status = ReadConfig(R"({"items":{"lag_ms":5000},"kafka":{"brokers":"a:1","topics":[
+      {"topic":"p"},{"topic":"i","fact":"item","framing":"confluent","gaps":"expected"}]}})",
+                                   &config);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(config.items.lag_ms, 5'000);
+  EXPECT_TRUE(HasItemTopics(*config.kafka));
+  EXPECT_FALSE(config.kafka->topics[0].items);
+  const KafkaTopic& items = config.kafka->topics[1];
+  EXPECT_TRUE(items.items && items.gaps_expected);
+  EXPECT_FALSE(items.marks);
+  EXPECT_EQ(items.collection, "");
+  EXPECT_EQ(items.user, Path{});
+  EXPECT_EQ(items.item, Path{});
+  EXPECT_EQ(items.framing, Framing::kConfluent);
+  config.kafka->topics.pop_back();
+  EXPECT_FALSE(HasItemTopics(*config.kafka));
+  Config none;
+  const Status refused = ReadConfig(R"({"items":{"bytes":0},"kafka":{"brokers":"a:1","topics":[
+      {"topic":"p"},{"topic":"i","fact":"item"}]}})",
+                                    &none);
+  EXPECT_EQ(refused.field(), "/kafka/topics/1/fact");
 }
 
 TEST(KafkaConfigTest, FewKeysAreNeeded) {
@@ -159,10 +186,17 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(topic(R"("topic":"t","fact":"liked")"), "/kafka/topics/0/fact");
   EXPECT_EQ(topic(R"("topic":"t","fact":"played","kind":"plays")"), "/kafka/topics/0/kind");
   EXPECT_EQ(topic(R"("topic":"t","fact":"exposed","day":"d")"), "/kafka/topics/0/day");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"mark","of":"o")"), "/kafka/topics/0/of");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"mark","same_as":"o")"), "/kafka/topics/0/same_as");
+  EXPECT_EQ(topic(R"("topic":"t","of":"g","same_as":"g")"), "/kafka/topics/0/same_as");
   EXPECT_EQ(topic(R"("topic":"t","surface":"s")"), "/kafka/topics/0/surface");
   EXPECT_EQ(topic(R"("topic":"t","fact":"exposed","surface":"item")"), "/kafka/topics/0/surface");
   EXPECT_EQ(topic(R"("topic":"t","fact":"exposed","group":"g")"), "/kafka/topics/0/group");
   EXPECT_EQ(topic(R"("topic":"t","fact":"mark","item":"item")"), "/kafka/topics/0/item");
+  for (const char* member : {"collection", "item", "at", "surface", "first_of_day_topic"}) {
+    EXPECT_EQ(topic(R"("topic":"t","fact":"item",")" + std::string(member) + R"(":"x")"),
+              "/kafka/topics/0/" + std::string(member));
+  }
   EXPECT_EQ(topic(R"("topic":"t","fact":"mark","surface":"s")"), "/kafka/topics/0/surface");
   EXPECT_EQ(topic(R"("topic":"t","fact":"mark","until":"group")"), "/kafka/topics/0/until");
   EXPECT_EQ(topic(R"("topic":"t","fact":"mark","device":"d")"), "/kafka/topics/0/device");
