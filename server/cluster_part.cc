@@ -1,5 +1,6 @@
 #include "cluster_part.h"
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ ClusterPart::ClusterPart(const ops::Config& config, api::Context* context,
       .why_not_ready = "the cluster's records are being read, or the node's shards opened",
   };
   replicas_.emplace(OptionsOfReplicas());
+  sets_.emplace(OptionsOfSets());
+  context_.sets.Announce();
   node_.TellReplicas([this] { return WithOldStores(replicas_->Report(), migrations_); });
   TellOfLackingShards(&*replicas_, &node_, &*context_.cluster);
 }
@@ -63,6 +66,20 @@ replica::ReplicasOptions ClusterPart::OptionsOfReplicas() {
   return options;
 }
 
+replica::SharedSetsOptions ClusterPart::OptionsOfSets() {
+  return {.access = node_.access(),
+          .cluster = node_.config().name,
+          .folder = (std::filesystem::path(config_.db) / "sets").string(),
+          .log_version = [this] { return node_.meta()->log_version(); },
+          .cleans =
+              [this] {
+                const auto table = node_.table();
+                if (table == nullptr) return false;
+                const auto& others = table->up();
+                return others.empty() || node_.config().node < others.begin()->first;
+              }};
+}
+
 Part ClusterPart::Replicas() {
   return {
       .name = "replicas",
@@ -70,12 +87,14 @@ Part ClusterPart::Replicas() {
           [this](int64_t) {
             node_.End();
             replicas_->Stop();
+            sets_->Stop();
             return true;
           },
       .problems =
           [this](std::vector<std::string>* to) {
             for (std::string& one : node_.Problems()) to->push_back(std::move(one));
             for (std::string& one : replicas_->Problems()) to->push_back(std::move(one));
+            for (std::string& one : sets_->Problems()) to->push_back(std::move(one));
           },
   };
 }
@@ -121,6 +140,9 @@ Status ClusterPart::Shape(Options* options) {
 
 Status ClusterPart::Finish(Engine* engine) {
   Status status = moves_->Start(engine);
+  // Sets first: shards answer as soon as they are open.
+  if (status.ok()) status = sets_->Start(node_.meta()->init()->uuid);
+  if (status.ok()) context_.sets.Serve(sets_->store());
   if (status.ok()) status = replicas_->Start(engine);
   if (status.ok()) node_.RenewTable();
   return status;

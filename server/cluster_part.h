@@ -16,6 +16,7 @@
 #include "ops/config.h"
 #include "parts.h"
 #include "replica/replicas.h"
+#include "replica/shared_sets.h"
 #include "router/router.h"
 #include "secrets.h"
 
@@ -28,7 +29,8 @@ class ClusterPart {
   ClusterPart(const ops::Config& config, api::Context* context, migration::Migrations* migrations,
               const ingest::Consumer* consumer, Secrets* secrets);
 
-  /// The shards that are held here: what runs until no request needs them.
+  /// The shards that are held here, and the sets for all users: what runs until no request needs
+  /// them.
   Part Replicas();
   /// The member, the moves and the router: what ends before the last requests do. Behind Replicas
   /// in the list.
@@ -44,6 +46,7 @@ class ClusterPart {
   Status Finish(Engine* engine);
   void FillMetrics(ops::MetricsSnapshot* to) const;
   replica::ReplicasOptions OptionsOfReplicas();
+  replica::SharedSetsOptions OptionsOfSets();
 
   const ops::Config& config_;
   api::Context& context_;
@@ -52,6 +55,7 @@ class ClusterPart {
   Secrets& secrets_;
   membership::Node node_;
   std::optional<replica::Replicas> replicas_;
+  std::optional<replica::SharedSets> sets_;
   std::optional<Moves> moves_;                   // set once the node is prepared
   std::optional<router::ClusterRouter> router_;  // set once the node is prepared
   migration::ClusterNode migration_node_;

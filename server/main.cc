@@ -122,6 +122,7 @@ class Control {
     const int64_t delay_ms = config_.limits.shutdown_delay_ms;
     const bool leaves = process_.context().health->phase() == ops::Phase::kReady && delay_ms > 0;
     Log(LogLevel::kInfo, leaves ? "leaving" : "stopping", {{"signal", signal}});
+    process_.Depart();
     if (!leaves) return StopNow();
     process_.context().health->Set(ops::Phase::kLeaving);
     leave_timer_.expires_after(std::chrono::milliseconds(delay_ms));

@@ -40,6 +40,12 @@ void Parts::Start(Engine* engine) {
   }
 }
 
+void Parts::Depart() {
+  for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
+    if (part->depart) part->depart();
+  }
+}
+
 void Parts::Leave() {
   for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
     if (part->leave) part->leave();

@@ -6,6 +6,8 @@
 //   open      the engine is there, its shards are being opened; on that thread
 //   finish    its shards are open; on that thread
 //   start     everything is open; on the control thread
+//   depart    the process is told to end: others are to look for another server; clients are
+//             answered still
 //   leave     no new work; what is under way goes on
 //   stop      nothing of the part runs any more
 //
@@ -35,6 +37,7 @@ struct Part {
   std::function<Status(Engine*)> open = {};
   std::function<Status(Engine*)> finish = {};
   std::function<void(Engine*)> start = {};
+  std::function<void()> depart = {};
   std::function<void()> leave = {};
   /// False: it still runs after so many ms.
   std::function<bool(int64_t grace_ms)> stop = {};
@@ -56,6 +59,7 @@ class Parts {
   Status Finish(Engine* engine);
   void Start(Engine* engine);
   /// In the reverse order.
+  void Depart();
   void Leave();
   /// In the reverse order; ends at the first part that still runs, of which it gives the name: what
   /// comes before it in the list may be in use. Nothing: all have stopped.

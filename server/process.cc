@@ -60,8 +60,10 @@ Process::Process(const ops::Config& config, boost::asio::io_context* control)
     cluster_.emplace(config_, &context_, context_.migrations, consumer_ ? &*consumer_ : nullptr,
                      &secrets_);
   }
+  if (config_.consul) consul_.emplace(config_, listener_);
   parts_ = Parts(List());
-  if (consumer_ || cluster_) context_.ingest_problems = [this] { return parts_.Problems(); };
+  if (consumer_ || cluster_ || consul_)
+    context_.ingest_problems = [this] { return parts_.Problems(); };
   context_.listener_counters = [this](ops::MetricsSnapshot* to) {
     to->version = kServerVersion;
     to->commit = kServerCommit;
@@ -98,6 +100,7 @@ std::vector<Part> Process::List() {
   list.push_back(backups_.Row());
   list.push_back(Files());
   if (consumer_) list.push_back(Topics());
+  if (consul_) list.push_back(consul_->Row());
   return list;
 }
 
@@ -217,13 +220,14 @@ Part Process::Topics() {
           },
           .shape =
               [this](Options* options) {
-                return cluster_ ? consumer_->CheckShapes(options->shards) : Status();
+                return cluster_ ? consumer_->CheckShapes(options->shards)
+                                : consumer_->CheckItemTopics();
               },
           .start =
               [this](Engine* engine) {
                 std::optional<ingest::ShardTopics> shards;
                 if (cluster_) shards = cluster_->ShardTopics();
-                consumer_->Start(engine, context_.migrations, std::move(shards));
+                consumer_->Start(engine, context_.migrations, std::move(shards), items_.Sink());
               },
           .stop =
               [this](int64_t) {

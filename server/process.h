@@ -17,6 +17,7 @@
 #include "api/service.h"
 #include "backups.h"
 #include "cluster_part.h"
+#include "consul_part.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
 #include "items_part.h"
@@ -46,6 +47,8 @@ class Process {
   Status Open();
   /// Once Open has succeeded.
   void Start();
+  /// Others are to look for another server. At any time.
+  void Depart() { parts_.Depart(); }
   /// No new work. At any time.
   void Leave() { parts_.Leave(); }
   /// Once Open has returned. The name of a part that runs on after `grace_ms`; nothing: all is
@@ -102,6 +105,7 @@ class Process {
   ItemsPart items_;
   SetsPart sets_;
   http::Listener listener_;
+  std::optional<ConsulPart> consul_;
   Parts parts_;  // of the members above
 
   boost::asio::steady_timer sync_timer_;

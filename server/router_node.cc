@@ -25,6 +25,10 @@ router::RouterNode RouterNodeOf(membership::Node* node, replica::Replicas* repli
     const auto meta = node->meta();
     return meta == nullptr ? int64_t{0} : meta->next_offset();
   };
+  of.log_version = [node] {
+    const auto meta = node->meta();
+    return meta == nullptr ? uint32_t{1} : meta->log_version();
+  };
   of.await = [replicas](uint32_t partition, int64_t next_offset, replica::Time until, auto done) {
     replicas->Await(partition, next_offset, until, std::move(done));
   };

@@ -12,7 +12,7 @@ namespace seendb {
 /// Threads: as Parts says.
 class SetsPart {
  public:
-  /// Borrows the context. A node of a cluster has no sets.
+  /// Borrows the context. At a node of a cluster ClusterPart opens the store.
   SetsPart(const ops::Config& config, api::Context* context);
 
   /// Before the workers in the list: their calls use the store.

@@ -34,8 +34,8 @@ class ClientStream {
   /// not limited: the system's resolver has a limit of its own.
   void EndBy(std::chrono::steady_clock::time_point end) { end_ = end; }
 
-  /// Whether bytes have come that nobody has read: where nothing was asked, they are no answer. Of
-  /// TLS so are the server's first tickets, until something was read.
+  /// Whether bytes have come that nobody has read: where nothing was asked, they are no answer. The
+  /// first tickets of a TLS server count as such until something was read.
   bool HasUnread();
   /// Whether the other side has ended the connection, and nothing is left to be read.
   bool HasEnded();

@@ -17,7 +17,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using TlsError = boost::system::error_code;
 
-/// Of TLS 1.2: keys of their own for each connection, and encryption that proves its text.
+/// For TLS 1.2: keys of their own for each connection, and encryption that proves its text.
 constexpr char kCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM";
 
 /// OpenSSL has no words for a file that is not there.

@@ -92,11 +92,20 @@ RecordResult ToRecorded(const Json& json) {
   return recorded;
 }
 
+int64_t Time(const Json& json, const char* name) {
+  const auto time = json.find(name);
+  if (time == json.end()) return 0;
+  if (!time->is_number_integer()) throw NoAnswer{};
+  return time->get<int64_t>();
+}
+
 Erasure ToErasure(const Json& json) {
-  const auto until = json.find("until_ms");
-  if (until != json.end() && !until->is_number_integer()) throw NoAnswer{};
   return {Member(json, "known", kNo).get<bool>(), Member(json, "written", kNo).get<bool>(),
-          until == json.end() ? 0 : until->get<int64_t>()};
+          Time(json, "until_ms")};
+}
+
+UserSetInfo ToUserSet(const Json& json) {
+  return {{}, Count(json, "count"), Time(json, "at_ms"), Time(json, "ends_ms")};
 }
 
 }  // namespace
@@ -109,6 +118,11 @@ std::string AppendedToJson(const Appended& appended) {
   json["erasure"] = {{"known", appended.erasure.known},
                      {"written", appended.erasure.written},
                      {"until_ms", appended.erasure.until_ms}};
+  if (appended.user_set.ends_ms != 0) {
+    json["user_set"] = {{"count", appended.user_set.count},
+                        {"at_ms", appended.user_set.at_ms},
+                        {"ends_ms", appended.user_set.ends_ms}};
+  }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -123,6 +137,7 @@ Result<Appended> AppendedFromJson(std::string_view text) {
     }
     appended.recorded = ToRecorded(Member(json, "recorded", kEmpty));
     appended.erasure = ToErasure(Member(json, "erasure", kEmpty));
+    appended.user_set = ToUserSet(Member(json, "user_set", kEmpty));
     return appended;
   } catch (const NoAnswer&) {
     return Status::Unavailable("another node's answer is none; the outcome is open");

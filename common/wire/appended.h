@@ -7,7 +7,8 @@
 //                "refusals":[{"index":1,"reason":"too_old","error":{...}}],
 //                "refused_by":{"too_old":1},"outside_window":0,"beyond_cap":0,"day":"",
 //                "first_today":[]},
-//    "erasure":{"known":true,"written":true,"until_ms":5}}
+//    "erasure":{"known":true,"written":true,"until_ms":5},
+//    "user_set":{"count":2,"at_ms":5,"ends_ms":9}}
 //
 // Nodes of two versions read each other: "offset" alone must be there; another member that is
 // missing is its default, and one that is not known here is passed over
@@ -21,6 +22,7 @@
 
 #include "seendb/events.h"
 #include "seendb/status.h"
+#include "seendb/user_sets.h"
 
 namespace seendb::wire {
 
@@ -32,6 +34,7 @@ struct Appended {
   Status verdict = {};         ///< of what it does to this replica: kNotFound, say, of a collection
   RecordResult recorded = {};  ///< of plays and impressions
   Erasure erasure = {};        ///< of an erasure
+  UserSetInfo user_set = {};  ///< of a user's set that was put: the one that counts; without a name
 };
 
 /// The "version" that nodes of today write. It grows with what is added; what a member means stays.

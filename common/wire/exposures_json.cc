@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "wire/events_json.h"
+#include "wire/json_text.h"
+
 namespace seendb::wire {
 namespace {
 
@@ -102,6 +105,15 @@ Status ReadSpan(ondemand::value value, int64_t* span_ms) {
   if (count > kMost / static_cast<uint64_t>(unit->second)) return refusal();
   *span_ms = static_cast<int64_t>(count) * unit->second;
   return Status::Ok();
+}
+
+void AppendExposure(const Exposure& exposure, std::string* out) {
+  AppendEvent({.user = exposure.user, .item = exposure.item, .at_ms = exposure.at_ms}, out);
+  if (exposure.surface.empty()) return;
+  out->pop_back();
+  out->append(",\"surface\":");
+  AppendJsonString(exposure.surface, out);
+  out->push_back('}');
 }
 
 Status ParseExposures(std::string_view body, JsonDocument* document, ExposuresCall* call) {

@@ -23,6 +23,8 @@ struct ExposuresCall {
 
 /// Reads a body; views are good until `document` goes.
 Status ParseExposures(std::string_view body, JsonDocument* document, ExposuresCall* call);
+/// Appends `{"user":"u1","item":"v1","at":1700000000000,"surface":"home"}`, without groups.
+void AppendExposure(const Exposure& exposure, std::string* out);
 /// Reads one event, as a line has it; `groups` keeps its groups.
 Status ParseExposure(std::string_view line, JsonDocument* document, Exposure* exposure,
                      EventGroupsReader* groups);

@@ -55,6 +55,18 @@ Status ReadOneMark(ondemand::object object, Mark* mark) {
   return status.ok() ? RequireMark(fields) : status;
 }
 
+void AppendGroupUntil(std::string_view group, const std::optional<int64_t>& until_ms,
+                      std::string* out) {
+  out->append("\"group\":");
+  AppendJsonString(group, out);
+  out->append(",\"until\":");
+  if (until_ms) {
+    out->append(std::to_string(*until_ms));
+  } else {
+    AppendJsonString(kAlways, out);
+  }
+}
+
 }  // namespace
 
 Status ParseMarks(std::string_view body, JsonDocument* document, MarksCall* call) {
@@ -92,15 +104,15 @@ Status ParseMark(std::string_view line, JsonDocument* document, Mark* mark) {
   return document->End();
 }
 
+void AppendMark(const Mark& mark, std::string* out) {
+  out->push_back('{');
+  AppendGroupUntil(mark.group, mark.until_ms, out);
+  if (mark.at_ms.ms) out->append(",\"at\":").append(std::to_string(*mark.at_ms.ms));
+  out->push_back('}');
+}
+
 void AppendMarkMembers(const MarkEntry& mark, std::string* out) {
-  out->append("\"group\":");
-  AppendJsonString(mark.group, out);
-  out->append(",\"until\":");
-  if (mark.until_ms) {
-    out->append(std::to_string(*mark.until_ms));
-  } else {
-    AppendJsonString(kAlways, out);
-  }
+  AppendGroupUntil(mark.group, mark.until_ms, out);
   out->append(",\"at\":").append(std::to_string(mark.said_ms));
 }
 

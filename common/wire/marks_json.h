@@ -19,6 +19,9 @@ struct MarksCall {
   bool single = false;  ///< it was one without a list
 };
 
+/// Appends a mark as the readers take it.
+void AppendMark(const Mark& mark, std::string* out);
+
 /// Readers of bodies, and of lines with one mark; views are good until `document` goes.
 Status ParseMarks(std::string_view body, JsonDocument* document, MarksCall* call);
 Status ParseMark(std::string_view line, JsonDocument* document, Mark* mark);

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "wire/caps_json.h"
+#include "wire/events_json.h"
+#include "wire/json_text.h"
 
 namespace seendb::wire {
 namespace {
@@ -68,6 +70,40 @@ Status ParseReserve(std::string_view body, size_t max_items, JsonDocument* docum
   request.groups = call->groups;
   request.caps = call->caps;
   return status;
+}
+
+std::vector<std::string> PromisedToJson(const ReserveCall& call, const Reserved& reserved) {
+  std::vector<std::string> texts;
+  size_t items = 0;
+  for (const uint32_t position : reserved.reserved) {
+    const bool grouped = !call.groups.empty() && !call.groups[position].of.empty();
+    if (!grouped && !reserved.counts_items) continue;
+    const bool begins = items++ % kPromisedAtOnce == 0;
+    std::string& json = begins ? texts.emplace_back("{\"user\":") : texts.back();
+    if (begins) {
+      AppendId(call.request.user, &json);
+      json += ",\"items\":[";
+    } else {
+      json += ',';
+    }
+    json += "{\"id\":";
+    AppendId(call.items[position], &json);
+    json += ",\"of\":[";
+    const char* before = "";
+    for (const std::string_view group : grouped ? call.groups[position].of : EventGroups()) {
+      json += before;
+      AppendJsonString(group, &json);
+      before = ",";
+    }
+    json += "]}";
+  }
+  for (std::string& json : texts) {
+    json += "],\"caps\":[],\"expires_ms\":" + std::to_string(call.request.expires_ms) +
+            ",\"at\":" + std::to_string(call.request.at_ms.value_or(0)) + ",\"collection\":";
+    AppendJsonString(call.request.collection, &json);
+    json += '}';
+  }
+  return texts;
 }
 
 void AppendReserved(const ReserveCall& call, const Reserved& reserved, std::string* out) {

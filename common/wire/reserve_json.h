@@ -27,6 +27,11 @@ struct ReserveCall {
 /// Reads a body; views are good until `document` goes.
 Status ParseReserve(std::string_view body, size_t max_items, JsonDocument* document,
                     ReserveCall* call);
+/// Most items of one text of PromisedToJson.
+inline constexpr size_t kPromisedAtOnce = 256;
+/// The promise as the readers take it, in several texts where it is much: the items that are
+/// counted. The request has its time.
+std::vector<std::string> PromisedToJson(const ReserveCall& call, const Reserved& reserved);
 /// Appends `{"reserved":["a1"],"refused":["b1"]}`, ids as they came.
 void AppendReserved(const ReserveCall& call, const Reserved& reserved, std::string* out);
 

@@ -82,7 +82,7 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
 }
 
 std::optional<http::Error> AccessCheck::Judge(const Needs& needs, const files::Token& caller) {
-  if (caller.role < needs.role) {
+  if (!files::Includes(caller.role, needs.role)) {
     return Forbidden(Named(caller) + "has the role " + std::string(files::RoleName(caller.role)) +
                      "; this asks for " + std::string(files::RoleName(needs.role)));
   }
@@ -133,7 +133,8 @@ Caller CallerFromHeader(std::string_view header) {
   if (!json.is_object()) return token;
   try {
     token->name = json.at("name").get<std::string>();
-    for (const files::Role role : {files::Role::kWrite, files::Role::kAdmin}) {
+    for (const files::Role role :
+         {files::Role::kWrite, files::Role::kAdmin, files::Role::kFilters}) {
       if (json.at("role") == files::RoleName(role)) token->role = role;
     }
     token->collections = json.at("collections").get<std::vector<std::string>>();
@@ -154,7 +155,7 @@ Status MayUseAll(const files::Token* caller, std::string_view field) {
 }
 
 Status MayWrite(const files::Token* caller, std::string_view field) {
-  if (caller == nullptr || caller->role >= files::Role::kWrite) return Status::Ok();
+  if (caller == nullptr || files::Includes(caller->role, files::Role::kWrite)) return Status::Ok();
   return Refused(*caller, "has the role read; this asks for write", field);
 }
 

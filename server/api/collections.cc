@@ -4,7 +4,7 @@
 
 #include "api/commands.h"
 #include "api/routes.h"
-#include "migration/migration.h"
+#include "migration/observer.h"
 
 namespace seendb::api {
 
@@ -26,17 +26,6 @@ void HandleCollection(Call& call) {
 }
 
 // All that it holds goes with it, so it is asked for twice.
-namespace {
-
-/// Nobody's past is in the collection any more.
-Status ForgetImported(const Context& context, std::string_view name) {
-  if (context.migrations == nullptr) return Status::Ok();
-  migration::Migration* const migration = context.migrations->Find(name);
-  return migration == nullptr ? Status::Ok() : migration->ForgetAll();
-}
-
-}  // namespace
-
 Status CheckDeletion(const Call& call, const std::string& name) {
   if (!call.context.catalog.Find(name)) return call.context.catalog.Unknown(name, "/name");
   if (call.Query("confirm") == name) return {};
@@ -51,9 +40,10 @@ void HandleDeleteCollection(Call& call) {
   if (const Status asked = CheckDeletion(call, name); !asked.ok()) return call.Refuse(asked);
   // Before, so that a killed process leaves no note of a past that is gone; and afterwards, of who
   // was imported meanwhile.
-  Status status = ForgetImported(call.context, name);
+  const migration::Observer observer(call.context.migrations);
+  Status status = observer.CollectionDeleted(name);
   if (status.ok()) status = call.engine().DeleteCollection(name);
-  if (status.ok()) status = ForgetImported(call.context, name);
+  if (status.ok()) status = observer.CollectionDeleted(name);
   call.context.catalog.Renew(&call.engine());
   if (!status.ok()) return call.Refuse(status);
   call.response.body = "{\"deleted\":true,\"name\":\"" + name + "\"}";

@@ -8,10 +8,10 @@
 #include "api/catalog.h"
 #include "api/event_counts.h"
 #include "api/events_call.h"
-#include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "migration/observer.h"
 #include "wire/arena.h"
 #include "wire/events_json.h"
 #include "wire/exposures_json.h"
@@ -176,7 +176,9 @@ Result<RecordResult> EventStream::Record() const {
   if (kind_ == EventKind::kPlays) {
     const RecordOptions options{collection_};
     Result<RecordResult> result = engine.RecordPlays(plays_, options);
-    if (result.ok()) TellOldStore(context_, options, plays_, *result);
+    if (result.ok()) {
+      migration::Observer(context_.migrations).Recorded(options.collection, plays_, *result);
+    }
     return result;
   }
   if (kind_ == EventKind::kExposures) {

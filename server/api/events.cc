@@ -5,10 +5,10 @@
 #include "api/catalog.h"
 #include "api/events_binary.h"
 #include "api/events_call.h"
-#include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
 #include "http/wait.h"
+#include "migration/observer.h"
 #include "wire/events_json.h"
 #include "wire/media_type.h"
 
@@ -107,7 +107,10 @@ Status TryPlays(Call& call) {
     status = RecordAll(call, plays.plays, plays.collection, EventKind::kPlays,
                        [&call](Engine& engine, const auto& events, const RecordOptions& options) {
                          auto result = engine.RecordPlays(events, options);
-                         if (result.ok()) TellOldStore(call.context, options, events, *result);
+                         if (result.ok()) {
+                           migration::Observer(call.context.migrations)
+                               .Recorded(options.collection, events, *result);
+                         }
                          const bool at_event = !result.ok() && !result.status().field().empty();
                          if (!at_event || result.status().field() == "/collection") return result;
                          return Result<RecordResult>(result.status().WithFieldPrefix("/events"));

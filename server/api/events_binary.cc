@@ -1,9 +1,11 @@
 #include "api/events_binary.h"
 
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "api/binary_body.h"
+#include "base/facts.h"
 
 namespace seendb::api {
 namespace {
@@ -65,6 +67,23 @@ Status ParseBinaryImpressions(const Call& call, wire::ImpressionsCall* served) {
   OneUser one;
   Status status = ReadOneUser(call, *user, &one);
   for (const IdRef& item : one.items) served->impressions.push_back({one.user, item, one.at_ms});
+  return status;
+}
+
+Status ParseBinaryExposures(const Call& call, wire::ExposuresCall* exposed) {
+  const std::string_view surface = call.Query("surface").value_or("");
+  if (call.Query("surface") && surface.empty()) {
+    return Status::InvalidArgument("must have from 1 to 32 bytes", "/surface");
+  }
+  if (Status status = CheckSurface(surface); !status.ok()) {
+    return Status(status.code(), std::string(status.message()), "/surface");
+  }
+  wire::PlaysCall shown;
+  Status status = ParseBinaryPlays(call, &shown);
+  for (const Play& one : shown.plays) {
+    exposed->exposures.push_back(
+        {.user = one.user, .item = one.item, .at_ms = one.at_ms, .surface = surface});
+  }
   return status;
 }
 

@@ -1,14 +1,17 @@
-// server/api/events_binary.h: plays and impressions as application/octet-stream (binary_body.h).
+// server/api/events_binary.h: plays, impressions and exposures as application/octet-stream
+// (binary_body.h).
 //
 //   user=U   the body is items of that user, at most Context::max_candidates, all of the time `at`
-//            where the query has one (plays and impressions)
+//            where the query has one
 //   else     the body is rows: the user's id, the item's id, and 8 bytes: a time in ms since 1970,
-//            0 for the server's present (plays alone)
+//            0 for the server's present (plays and exposures)
+//   surface=S  of exposures: where all of them were
 
 #pragma once
 
 #include "api/context.h"
 #include "wire/events_json.h"
+#include "wire/exposures_json.h"
 
 namespace seendb::api {
 
@@ -16,5 +19,7 @@ namespace seendb::api {
 Status ParseBinaryPlays(const Call& call, wire::PlaysCall* plays);
 /// The same of impressions.
 Status ParseBinaryImpressions(const Call& call, wire::ImpressionsCall* served);
+/// The same of exposures.
+Status ParseBinaryExposures(const Call& call, wire::ExposuresCall* exposed);
 
 }  // namespace seendb::api

@@ -1,8 +1,11 @@
 // GET /users/{user}/export: all that is held about a user as NDJSON, made piece by piece as it is
-// read: the user, each mark, each collection as the inspection shows it with what is counted there,
-// each entry of the history, the end.
+// read: the user, each mark, each set, each collection as the inspection shows it with what is
+// counted there, each entry of the history, the end.
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "api/routes.h"
 #include "api/status_http.h"
@@ -10,6 +13,7 @@
 #include "wire/history_json.h"
 #include "wire/json_text.h"
 #include "wire/marks_json.h"
+#include "wire/sets_json.h"
 
 namespace seendb::api {
 namespace {
@@ -33,7 +37,7 @@ class ExportStream final : public http::BodyStream {
   }
 
  private:
-  enum class Part : uint8_t { kUser, kMarks, kCollections, kCounts, kHistory, kEnd, kDone };
+  enum class Part : uint8_t { kUser, kMarks, kSets, kCollections, kCounts, kHistory, kEnd, kDone };
 
   Status Step(std::string* out) {
     switch (part_) {
@@ -41,6 +45,8 @@ class ExportStream final : public http::BodyStream {
         return User(out);
       case Part::kMarks:
         return Marks(out);
+      case Part::kSets:
+        return Sets(out);
       case Part::kCollections:
         return Collection(out);
       case Part::kCounts:
@@ -85,7 +91,38 @@ class ExportStream final : public http::BodyStream {
     }
     if (page.degraded || !status.ok()) NoteMissing("own");
     cursor_ = std::move(page.after);
-    if (cursor_.empty()) part_ = Part::kCollections;
+    if (cursor_.empty()) part_ = Part::kSets;
+    return Status::Ok();
+  }
+
+  // A set a step: a line has all of its ids.
+  Status Sets(std::string* out) {
+    if (!sets_) {
+      sets_.emplace();
+      UserSetList list;
+      if (Status status = engine_.ListUserSets(IdRef(user_), &list); !status.ok()) return status;
+      if (list.degraded) NoteMissing("own");
+      for (UserSetInfo& set : list.sets) sets_->push_back(std::move(set.name));
+      std::reverse(sets_->begin(), sets_->end());
+    }
+    if (sets_->empty()) {
+      part_ = Part::kCollections;
+      return Status::Ok();
+    }
+    const std::string name = std::move(sets_->back());
+    sets_->pop_back();
+    UserSetPage page;
+    const Status status = engine_.ReadUserSet(IdRef(user_), name, "", kMaxUserSetItems, &page);
+    if (status.code() == StatusCode::kNotFound) return Status::Ok();  // it has ended since
+    if (status.code() == StatusCode::kCorruption) {
+      NoteMissing("own");
+      return Status::Ok();
+    }
+    if (!status.ok()) return status;
+    out->append("{\"type\":\"set\",");
+    std::string members;
+    wire::AppendUserSetPage(page, &members);
+    out->append(members, 1).push_back('\n');
     return Status::Ok();
   }
 
@@ -112,7 +149,8 @@ class ExportStream final : public http::BodyStream {
                                               .collection = name,
                                               .limit = kPageEntries,
                                               .by_name = true,
-                                              .after = cursor_},
+                                              .after = cursor_,
+                                              .after_item = item_cursor_},
                                              &page);
     // Like marks.
     if (!status.ok() && status.code() != StatusCode::kCorruption) return status;
@@ -125,6 +163,7 @@ class ExportStream final : public http::BodyStream {
     }
     if (page.degraded || !status.ok()) NoteMissing("counts");
     cursor_ = page.more ? page.groups.back().group : "";
+    item_cursor_ = page.more ? page.groups.back().item : "";
     if (!page.more) part_ = Part::kCollections;
     return Status::Ok();
   }
@@ -171,8 +210,10 @@ class ExportStream final : public http::BodyStream {
   const std::string user_;
   Part part_ = Part::kUser;
   std::vector<CollectionInfo> collections_;
-  size_t next_ = 0;  // of collections_
+  std::optional<std::vector<std::string>> sets_;  // the last one first
+  size_t next_ = 0;                               // of collections_
   std::string cursor_;
+  std::string item_cursor_;  // in place of `cursor_`, behind the counts of groups
   uint64_t entries_ = 0;
   bool degraded_ = false;
   std::vector<std::string> missing_;

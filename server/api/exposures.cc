@@ -1,9 +1,11 @@
-// POST /exposures as one JSON document. Lines of NDJSON are in event_stream.cc.
+// POST /exposures as one JSON document, or in binary. Lines of NDJSON are in event_stream.cc.
 
 #include "api/catalog.h"
+#include "api/events_binary.h"
 #include "api/events_call.h"
 #include "api/routes.h"
 #include "wire/exposures_json.h"
+#include "wire/media_type.h"
 
 namespace seendb::api {
 namespace {
@@ -30,7 +32,9 @@ Status Record(Call& call, const wire::ExposuresCall& exposed) {
 Status TryExposures(Call& call) {
   wire::JsonDocument document(&call.context.unsafe_integers);
   wire::ExposuresCall exposed;
-  Status status = wire::ParseExposures(call.request.body, &document, &exposed);
+  Status status = wire::IsBinary(call.request.head.content_type)
+                      ? ParseBinaryExposures(call, &exposed)
+                      : wire::ParseExposures(call.request.body, &document, &exposed);
   if (status.ok() && !exposed.exposures.empty()) {
     call.response.log_tag = call.context.requests.TagOf(exposed.exposures.front().user);
   }

@@ -137,9 +137,17 @@ Status Ask(Context& context, FilterRequest* request, const FilterWait& wait, con
     *response = {};  // it may be another request's
     return got;
   }
+  if (wait.items_behind && request->on_error == OnError::kFail) {
+    *response = {};
+    return Status::Unavailable("could not be read: items, which are behind their topic");
+  }
   const Status status = AskByLoad(context, request, wait, entry, response);
   if (!status.ok()) return status;
   old.Tell(response);
+  if (wait.items_behind) {
+    response->degraded = true;
+    response->missing.emplace_back("items");
+  }
   if (OldStoreMayKnow(context, *request)) {
     if (request->on_error == OnError::kFail) {
       return Status::Unavailable("could not be read: old_store");
@@ -208,12 +216,23 @@ Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry
   return asked;
 }
 
-/// What was recorded goes into the log of a cluster, too.
+/// What was recorded goes into the log of a cluster, too: as it was recorded here, so that it
+/// counts once.
 void TellServed(Router* router, const FilterRequest& request, const FilterResponse& response) {
-  std::vector<IdRef> items;
+  std::vector<Impression> items;
   items.reserve(response.unseen.size() + response.repeats.size());
+  const bool grouped =
+      request.count_groups && request.question != nullptr && !request.question->groups.empty();
   for (const std::vector<uint32_t>* returned : {&response.unseen, &response.repeats}) {
-    for (const uint32_t index : *returned) items.push_back(request.items[index]);
+    for (const uint32_t index : *returned) {
+      Impression& one = items.emplace_back();
+      one.user = request.user;
+      one.item = request.items[index];
+      one.at_ms = response.recorded_at_ms;
+      if (!grouped) continue;
+      one.of = request.question->groups[index].of;
+      one.same_as = request.question->groups[index].same_as;
+    }
   }
   router->Served(request.user, request.collection, items, response.recorded_at_ms);
 }
@@ -230,7 +249,9 @@ Status AskInTurnAndTell(Context& context, FilterRequest* request, FilterWait* wa
   }
   Spend(wait->age_us, request);
   request->memory_only = wait->memory_alone;
-  request->count_groups = context.router == nullptr;  // the other replicas would not know of it
+  // Else the other replicas would not know of it.
+  request->count_groups =
+      context.router == nullptr || (request->record && context.router->LogsGroups());
   const bool in_turn = request->record && wait->waiting != nullptr;
   Status status = in_turn ? AskInTurn(context, request, *entry, wait, response)
                           : Ask(context, request, *wait, *entry, response);
@@ -239,6 +260,11 @@ Status AskInTurnAndTell(Context& context, FilterRequest* request, FilterWait* wa
   }
   if (status.code() == StatusCode::kIncomplete && response->needs_disk) wait->needs_disk = true;
   return status;
+}
+
+bool ItemsAreBehind(const Context& context) {
+  const Engine* const engine = context.engine.load(std::memory_order_acquire);
+  return engine != nullptr && context.items.IsBehind(engine->NowMs());
 }
 
 Status AnswerBinary(Call& call, UnseenForm form, FilterWait* wait) {
@@ -330,6 +356,7 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   wait->log_tag = context.requests.TagOf(call.request.user);
   FilterItems items;
   if (Status begun = items.Begin(context, &call); !begun.ok()) return begun;
+  wait->items_behind = items.asks() && ItemsAreBehind(context);
   SetDoor::Held held;
   if (Status found = context.sets.Find(call.sets, &held); !found.ok()) return found;
   United united;

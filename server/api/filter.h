@@ -24,6 +24,7 @@ struct FilterWait {
   uint64_t log_tag = 0;                  ///< of the request's user, for Response::log_tag
   const files::Token* caller = nullptr;  ///< who asks
   std::string_view lacks = {};           ///< as Call::lacks
+  bool items_behind = false;             ///< it uses items, and the store is behind its topics
   admission::Priority priority = admission::Priority::kNormal;  ///< that it counts with
   /// What the old store of its collection said; null: it was not asked.
   std::shared_ptr<const migration::OldAnswer> old = nullptr;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "api/binary_body.h"
+#include "api/name_list.h"
 #include "base/facts.h"
 #include "http/header_list.h"
 #include "wire/filter_json.h"
@@ -101,33 +102,17 @@ Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<I
 }
 
 Status ReadCollections(const Call& call, std::vector<std::string_view>* collections) {
-  std::string_view names = call.Query("collections").value_or("");
-  while (!names.empty()) {
-    if (collections->size() == kMaxUnitedCollections) {
-      return Status::InvalidArgument(
-          "more than " + std::to_string(kMaxUnitedCollections) + " collections", "/collections");
-    }
-    const std::string_view name = names.substr(0, names.find(','));
-    collections->push_back(name);
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
-  }
-  return {};
+  return ReadNames(call, "collections", kMaxUnitedCollections, collections);
 }
 
 Status ReadExcludedSets(const Call& call, std::vector<ExcludedSet>* sets) {
-  std::string_view names = call.Query("exclude_sets").value_or("");
-  while (!names.empty()) {
-    const std::string field = "/exclude_sets/" + std::to_string(sets->size());
-    if (sets->size() == kMaxExcludedSets) {
-      return Status::InvalidArgument("more than " + std::to_string(kMaxExcludedSets) + " sets",
-                                     "/exclude_sets");
-    }
-    const std::string_view name = names.substr(0, names.find(','));
-    if (Status status = CheckSetName(name); !status.ok()) return status.WithFieldPrefix(field);
-    sets->push_back({name});
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  std::vector<std::string_view> names;
+  Status status = ReadNames(call, "exclude_sets", kMaxExcludedSets, &names);
+  for (size_t i = 0; status.ok() && i < names.size(); ++i) {
+    status = CheckSetName(names[i]).WithFieldPrefix("/exclude_sets/" + std::to_string(i));
+    sets->push_back({names[i]});
   }
-  return {};
+  return status;
 }
 
 void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,

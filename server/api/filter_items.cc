@@ -30,10 +30,12 @@ Status LostFields(const Status& why) {
 }  // namespace
 
 Status FilterItems::Begin(const Context& context, wire::FilterCall* call) {
-  if (wire::AsksItems(*call)) {
+  asks_ = wire::AsksItems(*call);
+  if (asks_) {
     if (Status begun = BeginRules(context, call); !begun.ok()) return begun;
   }
   if (!context.items.has_groups() || context.router != nullptr) return {};
+  asks_ = true;
   const Result<ItemDoor::Opened> opened = context.items.Use();
   return opened.ok() ? FillGroups(*opened, call) : opened.status();
 }

@@ -26,6 +26,8 @@ class FilterItems {
   /// ("/where/1/ge"): the schema does not have that, or a value does not fit. kUnavailable: the
   /// schema was changed meanwhile.
   Status Begin(const Context& context, wire::FilterCall* call);
+  /// Whether the request uses items.
+  bool asks() const { return asks_; }
   /// Whether so many values may be told that a worker should do it.
   static bool TellsMuch(const wire::FilterCall& call);
   /// Appends members of the answer, behind a comma: the fields of the unseen ones, if the request
@@ -37,7 +39,8 @@ class FilterItems {
   Status BeginRules(const Context& context, wire::FilterCall* call);
   Status FillGroups(const ItemDoor::Opened& opened, wire::FilterCall* call);
 
-  ItemStore* store_ = nullptr;  // null: it is not asked
+  bool asks_ = false;
+  ItemStore* store_ = nullptr;  // null: it is not asked for fields
   std::unique_ptr<ItemJudge> judge_;
   std::unordered_set<std::string> texts_;  // that groups_ borrows
   std::vector<std::string_view> groups_;   // of all candidates

@@ -4,12 +4,13 @@
 #include "seendb/history.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "api/commands.h"
+#include "api/paging.h"
 #include "api/routes.h"
-#include "migration/old_deletions.h"
+#include "base/facts.h"
+#include "migration/observer.h"
 #include "wire/history_json.h"
 
 namespace seendb::api {
@@ -21,16 +22,6 @@ constexpr std::string_view kCollectionPointer = "/collection";
 Status Renamed(const Status& status, std::string_view from, std::string_view to) {
   if (status.ok() || !status.field().starts_with(from)) return status;
   return Status(status.code(), std::string(status.message()), std::string(to));
-}
-
-/// ?limit=, 1 to kMaxHistoryLimit.
-Status ReadLimit(std::string_view text, uint32_t* limit) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, *limit);
-  if (error == std::errc() && stop == end && *limit >= 1 && *limit <= kMaxHistoryLimit) {
-    return Status::Ok();
-  }
-  return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxHistoryLimit), "/limit");
 }
 
 /// ?collection=a,b.
@@ -65,16 +56,11 @@ bool SaysKeptNone(Call& call, std::span<const std::string_view> collections, Sta
 
 Status AnswerHistory(Call& call) {
   HistoryRequest request;
+  size_t limit = request.limit;
   Status status = PathId(call.plan, 0, "/user", &request.user);
-  if (const auto limit = call.Query("limit"); status.ok() && limit) {
-    status = ReadLimit(*limit, &request.limit);
-  }
+  if (status.ok()) status = ReadPage(call, kMaxHistoryLimit, &limit, &request.cursor);
   if (!status.ok()) return status;
-  if (const auto cursor = call.Query("cursor")) {
-    // Empty, it would mean the first page to the engine, and a reader would go round for ever.
-    if (cursor->empty()) return Status::InvalidArgument("is empty", "/cursor");
-    request.cursor = *cursor;
-  }
+  request.limit = static_cast<uint32_t>(limit);
   std::vector<std::string_view> collections;
   if (const auto names = call.Query("collection")) collections = SplitNames(*names);
   status = MayUseThese(call.caller(), collections);
@@ -147,7 +133,7 @@ Status AnswerDelete(Call& call) {
   }
   const auto entry = call.context.catalog.Find(asked.collection);
   if (status.ok() && entry) {
-    migration::ForgetItemsInOldStore(call.context.migrations, entry->policy, user, asked);
+    migration::Observer(call.context.migrations).Deleted(entry->policy, user, asked);
   }
   if (status.ok()) call.response.body = "{\"deleted\":true}";
   return status;
@@ -172,7 +158,7 @@ Status AnswerClear(Call& call) {
                                         {.collections = clear.collections, .filter = clear.filter});
   }
   if (status.ok() && clear.filter) {
-    status = migration::ForgetInOldStore(call.context.migrations, user, clear.collections);
+    status = migration::Observer(call.context.migrations).Cleared(user, clear.collections);
   }
   if (status.ok()) call.response.body = "{\"cleared\":true}";
   return status;
@@ -219,16 +205,16 @@ void HandleRecording(Call& call) {
   if (!status.ok()) call.Refuse(status);
 }
 
-Status CheckHistoryDelete(const Call& call) {
+Status CheckHistoryDelete(const Call& call, bool* lifts_groups) {
   IdRef user;
   wire::JsonDocument document(&call.context.unsafe_integers);
   wire::ItemsCall asked;
   std::vector<std::string_view> same_as;
   asked.same_as = &same_as;
   Status status = ReadDelete(call, &document, &user, &asked);
-  if (!status.ok() || same_as.empty()) return status;
-  return Status::Incompatible(
-      "nodes of a cluster don't lift groups yet: its log has no record for them", "/same_as");
+  if (status.ok()) status = CheckGroups({}, same_as);
+  *lifts_groups = !same_as.empty();
+  return status;
 }
 
 Status CheckHistoryClear(const Call& call) {

@@ -4,14 +4,18 @@
 #include "seendb/marks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
+#include "api/commands.h"
 #include "api/events_call.h"
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "base/facts.h"
+#include "seendb/policy.h"
 #include "wire/arena.h"
 #include "wire/json_syntax.h"
+#include "wire/json_text.h"
 #include "wire/lines.h"
 #include "wire/marks_json.h"
 #include "wire/refusal_names.h"
@@ -21,59 +25,37 @@ namespace {
 
 constexpr size_t kMarksBlockBytes = 16u << 10;
 
-Status ReadMarksLimit(std::string_view text, uint32_t* limit) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, *limit);
-  if (error == std::errc() && stop == end && *limit >= 1 && *limit <= kMaxMarksAtOnce) {
-    return Status::Ok();
-  }
-  return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxMarksAtOnce), "/limit");
+Status CheckTime(int64_t at_ms, int64_t last_ms, const char* field) {
+  if (at_ms >= kFirstTimeMs && at_ms <= last_ms) return {};
+  return Status::InvalidArgument(
+      std::to_string(at_ms) + " is no time from the year 1 to " + std::to_string(last_ms), field);
 }
 
-wire::Recorded ToWire(const RecordResult& result) {
-  wire::Recorded recorded{result.accepted, result.refused};
-  for (const Refusal& refusal : result.refusals) {
-    recorded.refusals.push_back({refusal.index, refusal.status});
-  }
-  std::copy(result.refused_by.begin(), result.refused_by.end(), recorded.refused_by.begin());
-  return recorded;
-}
-
-/// The engine's "/0/group" where the request names it otherwise.
-Status AsInBody(const Status& status, bool single) {
-  const std::string_view field = status.field();
-  if (status.ok() || field.empty() || field == "/user") return status;
-  if (!single) return status.WithFieldPrefix("/marks");
-  const size_t member = field.find('/', 1);
-  const std::string_view named = member == std::string_view::npos ? "" : field.substr(member);
-  return Status(status.code(), std::string(status.message()), std::string(named));
+Status ReadMarksCall(const Call& call, wire::JsonDocument* document, IdRef* user,
+                     wire::MarksCall* said) {
+  Status status = PathId(call.plan, 0, "/user", user);
+  return status.ok() ? wire::ParseMarks(call.request.body, document, said) : status;
 }
 
 Status AnswerPutMarks(Call& call) {
   IdRef user;
   wire::JsonDocument document(&call.context.unsafe_integers);
   wire::MarksCall said;
-  Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = wire::ParseMarks(call.request.body, &document, &said);
+  const Status status = ReadMarksCall(call, &document, &user, &said);
   if (!status.ok()) return status;
   const Result<RecordResult> result = call.engine().PutMarks(user, said.marks);
-  if (!result.ok()) return AsInBody(result.status(), said.single);
-  AnswerRecorded(ToWire(*result), &call.response);
+  if (!result.ok()) return MarkFailure(result.status(), said.single);
+  AnswerMarked(*result, &call.response);
   return Status::Ok();
 }
 
 Status AnswerMarks(Call& call) {
   MarksRequest request;
+  size_t limit = request.limit;
   Status status = PathId(call.plan, 0, "/user", &request.user);
-  if (const auto limit = call.Query("limit"); status.ok() && limit) {
-    status = ReadMarksLimit(*limit, &request.limit);
-  }
+  if (status.ok()) status = ReadPage(call, kMaxMarksAtOnce, &limit, &request.after);
   if (!status.ok()) return status;
-  if (const auto cursor = call.Query("cursor")) {
-    // Empty, it would mean the first page to the engine, and a reader would go round for ever.
-    if (cursor->empty()) return Status::InvalidArgument("is empty", "/cursor");
-    request.after = *cursor;
-  }
+  request.limit = static_cast<uint32_t>(limit);
   MarksPage page;
   status = call.engine().ReadMarks(request, &page);
   if (status.ok()) wire::AppendMarks(page, &call.response.body);
@@ -86,7 +68,7 @@ Status AnswerDeleteMark(Call& call) {
   if (!status.ok()) return status;
   const Result<bool> deleted = call.engine().DeleteMark(user, call.plan.arguments[1]);
   if (!deleted.ok()) return deleted.status();
-  call.response.body = *deleted ? "{\"deleted\":true}" : "{\"deleted\":false}";
+  AnswerDeleted(*deleted, &call.response);
   return status;
 }
 
@@ -150,7 +132,7 @@ class MarksStream final : public http::BodyStream {
       const Status alone = Put({&marks_[i], 1}, i);
       if (alone.ok()) continue;
       if (alone.field().empty()) failure_ = alone;
-      if (!alone.field().empty()) Refuse(held_[i], AsInBody(alone, true));
+      if (!alone.field().empty()) Refuse(held_[i], MarkFailure(alone, true));
     }
     marks_.clear();
     held_.clear();
@@ -182,6 +164,74 @@ class MarksStream final : public http::BodyStream {
 };
 
 }  // namespace
+
+Status MarkFailure(const Status& status, bool single) {
+  const std::string_view field = status.field();
+  if (status.ok() || field.empty() || field == "/user") return status;
+  if (!single) return status.WithFieldPrefix("/marks");
+  const size_t member = field.find('/', 1);
+  const std::string_view named = member == std::string_view::npos ? "" : field.substr(member);
+  return Status(status.code(), std::string(status.message()), std::string(named));
+}
+
+wire::Recorded MarkedOnWire(const RecordResult& result) {
+  wire::Recorded recorded{result.accepted, result.refused};
+  for (const Refusal& refusal : result.refusals) {
+    recorded.refusals.push_back({refusal.index, refusal.status});
+  }
+  std::copy(result.refused_by.begin(), result.refused_by.end(), recorded.refused_by.begin());
+  return recorded;
+}
+
+void AnswerMarked(const RecordResult& result, http::Response* response) {
+  AnswerRecorded(MarkedOnWire(result), response);
+}
+
+// The engine looks at the rest; its clock is not asked about what comes out of the log.
+Status CheckMark(const Mark& mark, int64_t now_ms) {
+  const Status status = mark.until_ms ? CheckTime(*mark.until_ms, kLastTimeMs, "/until") : Status();
+  return status.ok() ? CheckSaidAt(mark.at_ms, now_ms) : status;
+}
+
+Status CheckSaidAt(const CallTime& at_ms, int64_t now_ms) {
+  if (!at_ms.ms) return {};
+  return CheckTime(*at_ms.ms, std::min(kLastTimeMs, now_ms + kMostAheadMs), "/at");
+}
+
+Status MarksForLog(const Call& call, std::string* value) {
+  IdRef user;
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::MarksCall said;
+  Status status = ReadMarksCall(call, &document, &user, &said);
+  const int64_t now_ms = call.engine().NowMs();
+  *value = "{\"marks\":[";
+  for (size_t i = 0; status.ok() && i < said.marks.size(); ++i) {
+    if (i > 0) value->push_back(',');
+    wire::AppendMark(said.marks[i], value);
+    status = CheckMark(said.marks[i], now_ms);
+    if (!status.ok() && !said.single)
+      status = status.WithFieldPrefix("/marks/" + std::to_string(i));
+  }
+  value->append("]}");
+  return status;
+}
+
+bool HasSingleMark(const Call& call) {
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::MarksCall said;
+  return wire::ParseMarks(call.request.body, &document, &said).ok() && said.single;
+}
+
+Status MarkDeletionForLog(const Call& call, std::string* value) {
+  IdRef user;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  const std::string& group = call.plan.arguments[1];
+  if (status.ok()) status = CheckGroup(group).WithFieldPrefix("/group");
+  value->assign("{\"group\":");
+  if (status.ok()) wire::AppendJsonString(group, value);
+  value->push_back('}');
+  return status;
+}
 
 void HandlePutMarks(Call& call) {
   if (const Status status = AnswerPutMarks(call); !status.ok()) call.Refuse(status);

@@ -72,7 +72,8 @@ std::optional<http::Error> CheckNode(const Context& context, const http::Request
   const Caller asks = CallerFromHeader(caller);
   plan->caller = asks;
   if (peers) return {};
-  if (route.spread != Spread::kRead && route.spread != Spread::kFilter) {
+  if (route.spread != Spread::kRead && route.spread != Spread::kFilter &&
+      route.spread != Spread::kTurn) {
     return NotForThem("no node passes this on");
   }
   return asks == nullptr ? std::nullopt : AccessCheck::Judge(NeedsOf(route), *asks);

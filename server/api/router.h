@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/context.h"
 
@@ -28,8 +30,13 @@ class Router {
   /// POST /internal/append: another node has a record for the log.
   virtual http::Task<> Append(Call call) = 0;
   /// The engine has recorded that these items were served, at that time: the log is to have it too.
-  virtual void Served(const IdRef& user, std::string_view collection, std::span<const IdRef> items,
-                      int64_t at_ms) = 0;
+  virtual void Served(const IdRef& user, std::string_view collection,
+                      std::span<const Impression> items, int64_t at_ms) = 0;
+  /// This node has promised items to a user: the log has it (values of records `reserve`) when
+  /// this ends, or the answer is a failure. The promise counts here in any case.
+  virtual http::Task<> Reserved(Call call, std::string user, std::vector<std::string> promised) = 0;
+  /// Whether the log may have the groups of what was served.
+  virtual bool LogsGroups() const = 0;
   /// Whether Handle takes a request whose answer is a stream at a server by itself.
   virtual bool TakesStream(const http::RequestHead& head, const http::Plan& plan) = 0;
 };

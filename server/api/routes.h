@@ -17,11 +17,12 @@ namespace seendb::api {
 
 /// What a route may do, so that listeners and tokens can be told apart.
 enum class RouteClass : uint8_t {
-  kOpen,   ///< says nothing that is secret: no token is asked for
-  kRead,   ///< answers questions
-  kWrite,  ///< records what users did
-  kAdmin,  ///< changes or shows the whole database
-  kPeer,   ///< of other nodes of the cluster: asks for a proof that they know its secret
+  kOpen,     ///< says nothing that is secret: no token is asked for
+  kRead,     ///< answers questions
+  kWrite,    ///< records what users did
+  kAdmin,    ///< changes or shows the whole database
+  kPeer,     ///< of other nodes of the cluster: asks for a proof that they know its secret
+  kFilters,  ///< gives filters away, with what tells the items in them
 };
 
 /// Which answers of a route are compressed for a client that asks for it.
@@ -33,10 +34,11 @@ enum class Compress : uint8_t {
 
 /// Who answers a route at a node of a cluster; a server by itself answers all.
 enum class Spread : uint8_t {
-  kNode,     ///< the node that is asked
-  kRead,     ///< a replica of the partition of the path's user
-  kFilter,   ///< the same of the user whom the query, a header or the body names
-  kEvents,   ///< the log has it, each event in the partition of its user
+  kNode,    ///< the node that is asked
+  kRead,    ///< a replica of the partition of the path's user
+  kFilter,  ///< the same of the user whom the query, a header or the body names
+  kTurn,    ///< the acting primary of the body's user: it decides in the user's turn, and logs that
+  kEvents,  ///< the log has it, each event in the partition of its user
   kCommand,  ///< the log has it, in the partition of the path's user
   kPolicy,   ///< the records of what the cluster is have it
   kNowhere,  ///< nobody: nodes can't do it yet
@@ -79,6 +81,9 @@ struct Route {
   Spread spread = Spread::kNode;
   bool nodes_ask = false;  ///< nodes of a cluster ask for themselves too, as they do at kPeer
   bool page = false;       ///< a page without data: links of other sites may lead to it
+  /// Refuses a call whose answer must not go back the way that it came; null: any may. A node asks
+  /// it before another node answers for it; `handle` does by itself.
+  Status (*check_way)(const Call& call) = nullptr;
 
   /// Whether it answers whole requests.
   bool AnswersWhole() const { return handle != nullptr || task != nullptr; }
@@ -93,8 +98,10 @@ struct Route {
 /// Whether the route takes the binary form.
 inline bool TakesBinary(const Route& route) { return !route.binary_query.empty(); }
 
-/// What a route asks of its callers. Precondition: one of kRead to kAdmin.
+/// What a route asks of its callers. Precondition: one of kRead to kAdmin, or kFilters.
 inline AccessCheck::Needs NeedsOf(const Route& route) {
+  if (route.route_class == RouteClass::kFilters)
+    return {files::Role::kFilters, route.whole_database};
   const int above_read = static_cast<int>(route.route_class) - static_cast<int>(RouteClass::kRead);
   return {static_cast<files::Role>(above_read), route.whole_database};
 }
@@ -142,7 +149,15 @@ void HandleErase(Call& call);    // users.cc
 void HandleMarks(Call& call);    // marks.cc
 void HandlePutMarks(Call& call);
 void HandleDeleteMark(Call& call);
-void HandleCounts(Call& call);   // counts.cc
+void HandleUserSets(Call& call);  // user_sets.cc
+void HandleUserSet(Call& call);
+void HandlePutUserSet(Call& call);
+void HandleDeleteUserSet(Call& call);
+void HandleCounts(Call& call);      // counts.cc
+void HandleFilterDump(Call& call);  // filter_dump.cc
+void HandleItemHashKey(Call& call);
+/// Route::check_way of HandleFilterDump. kForbidden: a dump would leave the machine in the clear.
+Status CheckFilterWay(const Call& call);
 void HandleHistory(Call& call);  // history.cc
 void HandleHistoryLookup(Call& call);
 void HandleHistoryItem(Call& call);

@@ -271,7 +271,9 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   Router* const router = route.spread == Spread::kNode ? nullptr : context_.router;
   plan.compress = MayCompress(context_, route);
   plan.probe = route.probe;
-  plan.large = route.route_class <= RouteClass::kRead && !route.probe;
+  const bool reads =
+      route.route_class <= RouteClass::kRead || route.route_class == RouteClass::kFilters;
+  plan.large = reads && !route.probe;
   // Lines of a node of a cluster wait for users' turns on their thread.
   if (router != nullptr && plan.body == http::BodyMode::kStream) {
     plan.executor = http::Executor::kEngine;

@@ -1,5 +1,6 @@
 #include "api/set_door.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,8 +11,17 @@
 namespace seendb::api {
 namespace {
 
-Status NoSet(std::string_view name, std::string field) {
-  return Status::NotFound("no set \"" + std::string(name) + "\"", std::move(field));
+/// A set of a store that is not open yet.
+class NotReadYet final : public ItemSet {
+ public:
+  void Find(std::span<const IdRef> items, uint8_t* hits) const override {
+    std::fill(hits, hits + items.size(), uint8_t{0});
+  }
+  bool damaged() const override { return true; }
+};
+
+Status NoSet(std::string_view name) {
+  return Status::NotFound("no set \"" + std::string(name) + "\"");
 }
 
 }  // namespace
@@ -20,6 +30,13 @@ void SetDoor::Configure(std::string folder, SetStoreOptions options) {
   folder_ = std::move(folder);
   options_ = std::move(options);
   configured_ = true;
+  std::error_code error;
+  opening_ = std::filesystem::exists(folder_, error);
+}
+
+void SetDoor::Serve(SetStore* store) {
+  store_.store(store, std::memory_order_release);
+  opening_ = false;
 }
 
 Status SetDoor::Open() {
@@ -30,6 +47,7 @@ Status SetDoor::Open() {
   if (!configured_ || !std::filesystem::exists(folder_, error)) return {};
   Result<SetStore*> made = Make();
   if (!made.ok()) return made.status();
+  opening_ = false;
   for (const SetInfo& set : (*made)->List()) {
     if (!set.damaged) continue;
     ops::Log(ops::LogLevel::kWarn, "set_damaged", {{"set", set.name}, {"readable", set.count}});
@@ -37,12 +55,16 @@ Status SetDoor::Open() {
   return {};
 }
 
-Status SetDoor::Close() { return owned_ == nullptr ? Status() : owned_->Close(); }
+Status SetDoor::Close() {
+  SetStore* const store = store_.load(std::memory_order_acquire);
+  return store == nullptr ? Status() : store->Close();
+}
 
 Status SetDoor::Check() const {
   if (configured_) return {};
-  return Status::Incompatible(
-      "nodes of a cluster have no sets yet: its log has no record for them");
+  const SetStore* const store = store_.load(std::memory_order_acquire);
+  if (store != nullptr) return {};
+  return Status::Incompatible("nodes of a cluster have no sets of all users before they are ready");
 }
 
 Result<SetStore*> SetDoor::Make() {
@@ -65,31 +87,37 @@ Result<SetInfo> SetDoor::Put(std::string_view name, std::span<const IdRef> items
 Status SetDoor::Delete(std::string_view name) {
   if (Status status = Check(); !status.ok()) return status;
   SetStore* const store = store_.load(std::memory_order_acquire);
-  return store == nullptr ? NoSet(name, "") : store->Delete(name);
+  return store == nullptr ? NoSet(name) : store->Delete(name);
 }
 
 Result<std::vector<SetInfo>> SetDoor::List() const {
   if (Status status = Check(); !status.ok()) return status;
   const SetStore* const store = store_.load(std::memory_order_acquire);
-  return store == nullptr ? std::vector<SetInfo>() : store->List();
+  if (store == nullptr) return std::vector<SetInfo>();
+  if (Status ready = store->Ready(); !ready.ok()) return ready;
+  std::vector<SetInfo> sets = store->List();
+  if (Status ready = store->Ready(); !ready.ok()) return ready;  // it may have been read anew
+  return sets;
 }
 
 Result<SetPage> SetDoor::Read(std::string_view name, std::string_view after, size_t limit) const {
   if (Status status = Check(); !status.ok()) return status;
   const SetStore* const store = store_.load(std::memory_order_acquire);
-  if (store == nullptr) return NoSet(name, "");
+  if (store == nullptr) return NoSet(name);
   return store->Read(name, after, limit);
 }
 
 Status SetDoor::Find(std::span<ExcludedSet> sets, Held* held) const {
   if (sets.empty()) return {};
-  if (Status status = Check(); !status.ok()) {
-    return Status(status.code(), std::string(status.message()), "/exclude_sets");
-  }
+  const bool opening = opening_;  // before store_, which is set first
   const SetStore* const store = store_.load(std::memory_order_acquire);
-  for (size_t i = 0; i < sets.size(); ++i) {
-    std::shared_ptr<const ItemSet> found = store == nullptr ? nullptr : store->Find(sets[i].name);
-    if (found == nullptr) return NoSet(sets[i].name, "/exclude_sets/" + std::to_string(i));
+  if (store == nullptr && opening) {
+    held->push_back(std::make_shared<const NotReadYet>());
+    for (ExcludedSet& set : sets) set.items = held->back().get();
+  }
+  for (size_t i = 0; store != nullptr && i < sets.size(); ++i) {
+    std::shared_ptr<const ItemSet> found = store->Find(sets[i].name);
+    if (found == nullptr) continue;  // the engine looks among the user's own
     sets[i].items = found.get();
     held->push_back(std::move(found));
   }
@@ -99,8 +127,10 @@ Status SetDoor::Find(std::span<ExcludedSet> sets, Held* held) const {
 std::optional<ops::SetsState> SetDoor::State() const {
   const SetStore* const store = store_.load(std::memory_order_acquire);
   if (store == nullptr) return {};
-  ops::SetsState state{.limit_bytes = options_.bytes};
-  for (const SetInfo& set : store->List()) {
+  const std::vector<SetInfo> sets = store->List();
+  ops::SetsState state{.limit_bytes = options_.bytes, .behind = !store->Ready().ok()};
+  if (sets.empty() && !configured_ && !state.behind) return {};
+  for (const SetInfo& set : sets) {
     ++state.sets;
     state.ids += set.count;
     state.memory_bytes += set.bytes;

@@ -1,5 +1,5 @@
 // server/api/set_door.h: the store of sets as handlers see it: none until a set was put, then in
-// the folder sets/ of the database.
+// the folder sets/ of the database. At a node of a cluster the node's part in it has the store.
 
 #pragma once
 
@@ -23,12 +23,16 @@ class SetDoor {
   /// The sets of a request, which they are kept for.
   using Held = std::vector<std::shared_ptr<const ItemSet>>;
 
-  /// Names the place of the store and how it is opened; call it before Open. Without it there are
-  /// no sets: kIncompatible.
+  /// Names the place of the store and how it is opened; call it before Open. Without it, and
+  /// without Serve, there are no sets but those of users: kIncompatible.
   void Configure(std::string folder, SetStoreOptions options);
   /// Opens the store if it is there.
   Status Open();
-  /// No call may be under way.
+  /// Says that Serve will be called: until then it is not known which sets there are.
+  void Announce() { opening_ = true; }
+  /// Takes a store that is open, which it borrows; once, in place of Configure.
+  void Serve(SetStore* store);
+  /// Closes the store. No call may be under way.
   Status Close();
 
   /// SetStore::Put; the first one makes the store.
@@ -37,10 +41,12 @@ class SetDoor {
   Status Delete(std::string_view name);
   Result<std::vector<SetInfo>> List() const;
   Result<SetPage> Read(std::string_view name, std::string_view after, size_t limit) const;
-  /// Finds the sets that a request names, and keeps them in `*held`. kNotFound with
-  /// "/exclude_sets/<index>". Cost: none where it names none.
+  /// Finds the sets that a request names, and keeps them in `*held`. A name that it has not may be
+  /// a set of the user, which the engine has: the set stays null. Before the store is open, any
+  /// name may be one of its sets: the set is damaged, and has no members. Cost: none where it names
+  /// none.
   Status Find(std::span<ExcludedSet> sets, Held* held) const;
-  /// Nothing where there is no store.
+  /// Nothing where there is no store, or a node's has no set and lacks none.
   std::optional<ops::SetsState> State() const;
   /// Writes a copy of the store into `folder`, which must not be there; false: there is no store.
   Result<bool> Checkpoint(const std::string& folder) const;
@@ -54,8 +60,9 @@ class SetDoor {
   SetStoreOptions options_;
   bool configured_ = false;
   Mutex making_{LockRank::kServerCall};  // one at a time
-  std::unique_ptr<SetStore> owned_;      // set once, before store_ is
+  std::unique_ptr<SetStore> owned_;      // set once, before store_ is; null: it is borrowed
   std::atomic<SetStore*> store_{nullptr};
+  std::atomic<bool> opening_{false};  // there is a store, and store_ is not set yet
 };
 
 }  // namespace seendb::api

@@ -2,9 +2,9 @@
 // each line has some of its ids, and nothing is changed before the last one was read.
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
+#include "api/paging.h"
 #include "api/routes.h"
 #include "api/status_http.h"
 #include "base/facts.h"
@@ -42,24 +42,10 @@ Status AnswerPutSet(Call& call) {
   return status.ok() ? PutSet(call.context, name, items, &call.response.body) : status;
 }
 
-Status ReadSetLimit(std::string_view text, size_t* limit) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, *limit);
-  if (error == std::errc() && stop == end && *limit >= 1 && *limit <= kMaxSetPage) return {};
-  return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxSetPage), "/limit");
-}
-
 Status AnswerSet(Call& call) {
   size_t limit = kDefaultSetPage;
   std::string_view after;
-  if (const auto text = call.Query("limit")) {
-    if (Status status = ReadSetLimit(*text, &limit); !status.ok()) return status;
-  }
-  if (const auto cursor = call.Query("cursor")) {
-    // Empty, it would mean the first page to the store, and a reader would go round for ever.
-    if (cursor->empty()) return Status::InvalidArgument("is empty", "/cursor");
-    after = *cursor;
-  }
+  if (Status status = ReadPage(call, kMaxSetPage, &limit, &after); !status.ok()) return status;
   const Result<SetPage> page = call.context.sets.Read(call.plan.arguments.front(), after, limit);
   if (page.ok()) wire::AppendSetPage(*page, &call.response.body);
   return page.status();

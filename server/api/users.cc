@@ -2,7 +2,7 @@
 
 #include "api/commands.h"
 #include "api/routes.h"
-#include "migration/migration.h"
+#include "migration/observer.h"
 
 namespace seendb::api {
 
@@ -28,10 +28,7 @@ void HandleErase(Call& call) {
   if (status.ok()) {
     status = call.engine().EraseUser(user, {.always = call.context.erase_always}, &erasure);
   }
-  if (status.ok() && call.context.migrations != nullptr) {
-    status = call.context.migrations->ForEach(
-        {}, [user](migration::Migration& one) { return one.Forget(user); });
-  }
+  if (status.ok()) status = migration::Observer(call.context.migrations).Erased(user);
   if (!status.ok()) return call.Refuse(status);
   AppendErasure(erasure, &call.response.body);
 }

@@ -8,14 +8,30 @@
 namespace seendb::cluster {
 namespace {
 
-constexpr std::array<std::string_view, 9> kLogKindNames{
-    "plays",     "impressions", "erase", "history_delete", "history_clear",
-    "recording", "told",        "tick",  "imported"};
+constexpr std::array<std::string_view, 17> kLogKindNames{"plays",
+                                                         "impressions",
+                                                         "erase",
+                                                         "history_delete",
+                                                         "history_clear",
+                                                         "recording",
+                                                         "told",
+                                                         "tick",
+                                                         "imported",
+                                                         "exposures",
+                                                         "marks",
+                                                         "mark_delete",
+                                                         "plays_grouped",
+                                                         "impressions_grouped",
+                                                         "history_delete_grouped",
+                                                         "reserve",
+                                                         "user_set"};
 static_assert(kLogKindNames.size() == static_cast<size_t>(kLastLogKind));
 // The version of log records from which on each kind may be written. `imported` came before
 // writers asked, so that it may be in logs of version 1.
-constexpr std::array<uint32_t, 9> kKindSince{1, 1, 1, 1, 1, 1, 1, 1, 1};
+constexpr std::array<uint32_t, 17> kKindSince{1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3};
 static_assert(kKindSince.size() == kLogKindNames.size());
+
+constexpr uint32_t kSetsSince = 3;
 
 void PutLittleEndian(uint64_t value, std::string* out) {
   for (int byte = 0; byte < 8; ++byte) out->push_back(static_cast<char>(value >> (8 * byte)));
@@ -29,6 +45,14 @@ uint64_t LittleEndianAt(std::string_view bytes, size_t at) {
   return value;
 }
 
+Status CheckSince(std::string_view records, uint32_t since, uint32_t log_version) {
+  if (since <= log_version) return {};
+  return Status::Unavailable("records " + std::string(records) + " are of version " +
+                             std::to_string(since) + " of the log; the cluster's is " +
+                             std::to_string(log_version) +
+                             " until seendb cluster upgrade --finish");
+}
+
 }  // namespace
 
 std::string_view LogKindName(LogKind kind) noexcept {
@@ -37,12 +61,11 @@ std::string_view LogKindName(LogKind kind) noexcept {
 }
 
 Status CheckMayWrite(LogKind kind, uint32_t log_version) {
-  const uint32_t since = kKindSince[static_cast<size_t>(kind) - 1];
-  if (since <= log_version) return {};
-  return Status::Unavailable("records " + std::string(LogKindName(kind)) + " are of version " +
-                             std::to_string(since) + " of the log; the cluster's is " +
-                             std::to_string(log_version) +
-                             " until seendb cluster upgrade --finish");
+  return CheckSince(LogKindName(kind), kKindSince[static_cast<size_t>(kind) - 1], log_version);
+}
+
+Status CheckMayWriteSets(uint32_t log_version) {
+  return CheckSince("of sets", kSetsSince, log_version);
 }
 
 std::string EncodeLogHeader(const LogHeader& header) {
@@ -60,9 +83,10 @@ std::string EncodeLogHeader(const LogHeader& header) {
 Result<LogHeader> DecodeLogHeader(std::string_view bytes) {
   if (bytes.empty()) return Status::Corruption("the header seendb is empty");
   const auto version = static_cast<uint8_t>(bytes[0]);
-  if (version > kLogVersion) {
+  if (version > kLogHeaderVersion) {
     return Status::Incompatible("a log record of version " + std::to_string(version) +
-                                "; this software reads version " + std::to_string(kLogVersion));
+                                "; this software reads version " +
+                                std::to_string(kLogHeaderVersion));
   }
   if (version == 0 || bytes.size() != (version == 1 ? kLogHeaderBytes : kLogHeaderBytes2)) {
     return Status::Corruption("a header seendb of version " + std::to_string(version) + " with " +

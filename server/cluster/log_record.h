@@ -17,9 +17,12 @@ namespace seendb::cluster {
 
 /// The name of the record header.
 inline constexpr char kLogHeaderName[] = "seendb";
-/// The newest version that is read, and written once the cluster's records say that all nodes read
-/// it (Meta::log_version).
-inline constexpr uint8_t kLogVersion = 2;
+/// The newest version of log records that is read, and written once the cluster's records say that
+/// all nodes read it (Meta::log_version). From 2 on headers are of version 2; 3 adds kinds, and the
+/// topic of sets.
+inline constexpr uint8_t kLogVersion = 3;
+/// The newest version of the header.
+inline constexpr uint8_t kLogHeaderVersion = 2;
 /// Bytes of a header of version 1, and of version 2.
 inline constexpr size_t kLogHeaderBytes = 18, kLogHeaderBytes2 = 26;
 /// Most events of one record, and most bytes of its value.
@@ -36,10 +39,18 @@ enum class LogKind : uint8_t {
   kRecording = 6,
   kTold = 7,  ///< first plays of the day before an offset were told
   kTick = 8,  ///< nothing happened for a while; what was acknowledged before it is applied with it
-  kImported = 9,  ///< users' past was imported from the old store of a collection
+  kImported = 9,               ///< users' past was imported from the old store of a collection
+  kExposures = 10,             ///< items were on users' screens
+  kMarks = 11,                 ///< a user marked groups as seen
+  kMarkDelete = 12,            ///< a user's mark of a group is deleted
+  kPlaysGrouped = 13,          ///< plays, some with groups
+  kImpressionsGrouped = 14,    ///< impressions on a surface, or some with groups
+  kHistoryDeleteGrouped = 15,  ///< a deletion from history that lifts groups
+  kReserve = 16,               ///< items were promised to a user
+  kUserSet = 17,               ///< a user's own set is put or deleted
 };
 /// The newest kind.
-inline constexpr LogKind kLastLogKind = LogKind::kImported;
+inline constexpr LogKind kLastLogKind = LogKind::kUserSet;
 /// The kind's stable name ("history_delete"), as used in logs and metrics.
 std::string_view LogKindName(LogKind kind) noexcept;
 
@@ -59,6 +70,8 @@ struct LogHeader {
 /// kUnavailable where a record of this kind may not be written while the cluster's records allow
 /// log records of `log_version`: nodes that do not know it would stop there.
 Status CheckMayWrite(LogKind kind, uint32_t log_version);
+/// The same of records of the topic of sets: nodes that do not know it would have no sets.
+Status CheckMayWriteSets(uint32_t log_version);
 
 /// The bytes of a header: of version 2 with `meta_offset`, of version 1 without.
 std::string EncodeLogHeader(const LogHeader& header);

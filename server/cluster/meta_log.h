@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cluster/meta.h"
+#include "cluster/topic_reader.h"
 #include "cluster/topics.h"
 #include "seendb/status.h"
 
@@ -43,17 +44,15 @@ class MetaLog {
   Status Commit(const MetaRecord& record, int timeout_ms);
 
  private:
-  MetaLog(KafkaAccess access, std::string topic, Meta from);
+  MetaLog(KafkaAccess access, std::unique_ptr<TopicReader> reader, Meta from);
   Status Start(int timeout_ms);
   Status Take(const rd_kafka_message_t& message);
-  Result<int64_t> Append(const std::string& record, int timeout_ms);
 
   const KafkaAccess access_;
+  const std::unique_ptr<TopicReader> reader_;
   const std::string topic_;
   Meta meta_;
   std::function<void(int64_t, const Status&)> refused_;
-  kafka::KafkaHandle consumer_;
-  bool assigned_ = false;
   int64_t awaited_ = -1;  ///< offset of the record that Commit waits for
   std::optional<Status> verdict_;
 };

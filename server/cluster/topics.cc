@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -60,6 +59,21 @@ Result<KafkaOwned<rd_kafka_NewTopic_t>> NewTopic(const std::string& name, uint32
     rd_kafka_NewTopic_set_config(topic.get(), key.c_str(), value.c_str());
   }
   return topic;
+}
+
+/// A record is lost only with all copies that were in sync.
+Settings CopySettings(const TopicsPlan& plan) {
+  return {{"min.insync.replicas", std::to_string(MinInSync(plan.replication_factor))},
+          {"unclean.leader.election.enable", "false"}};
+}
+
+/// The newest piece under a key stays, for ever. Kafka compacts whole segments alone.
+Result<KafkaOwned<rd_kafka_NewTopic_t>> NewSetsTopic(const std::string& name,
+                                                     const TopicsPlan& plan) {
+  Settings settings = CopySettings(plan);
+  settings.emplace_back("cleanup.policy", "compact");
+  settings.emplace_back("segment.bytes", std::to_string(100 << 20));
+  return NewTopic(name, 1, plan, settings);
 }
 
 /// What became of each topic that was to be made.
@@ -124,6 +138,14 @@ Status AwaitTopic(rd_kafka_t* handle, const std::string& topic, uint32_t partiti
     if (!may_come || std::chrono::steady_clock::now() >= until) return status;
     std::this_thread::sleep_for(kPause);
   }
+}
+
+/// One that is there already may forget sets. What the brokers do not tell is taken to be right.
+Status CheckCompacted(rd_kafka_t* handle, const std::string& topic) {
+  const auto policy = kafka::TopicSetting(handle, topic, "cleanup.policy", kReachMs);
+  if (!policy.ok() || *policy == "compact") return {};
+  return Status::Incompatible("topic " + topic + " has cleanup.policy \"" + *policy +
+                              "\", not \"compact\"");
 }
 
 /// A handle to ask and to order with.
@@ -208,36 +230,14 @@ Status Reach(const KafkaAccess& access) {
 Result<int64_t> RetentionMsOf(const KafkaAccess& access, const std::string& topic) {
   const Result<KafkaHandle> handle = NewAsker(access);
   if (!handle.ok()) return handle.status();
-  char text[kErrorBytes] = "";
-  const KafkaOwned<rd_kafka_AdminOptions_t> options(
-      rd_kafka_AdminOptions_new(handle->get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), kReachMs, text, sizeof(text));
-  const KafkaOwned<rd_kafka_ConfigResource_t> asked(
-      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
-  rd_kafka_ConfigResource_t* resources[] = {asked.get()};
-  const KafkaQueue queue(rd_kafka_queue_new(handle->get()));
-  rd_kafka_DescribeConfigs(handle->get(), resources, 1, options.get(), queue.get());
-  const KafkaOwned<rd_kafka_event_t> event(rd_kafka_queue_poll(queue.get(), kReachMs + 1'000));
-  const rd_kafka_DescribeConfigs_result_t* const result =
-      event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
-  const Status unknown = Status::Unavailable("how long topic " + topic + " is kept is not known");
-  if (result == nullptr) return unknown;
-  size_t count = 0;
-  const rd_kafka_ConfigResource_t** const told =
-      rd_kafka_DescribeConfigs_result_resources(result, &count);
-  if (count != 1 || rd_kafka_ConfigResource_error(told[0]) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return unknown;
+  const Result<std::string> told =
+      kafka::TopicSetting(handle->get(), topic, "retention.ms", kReachMs);
+  int64_t retention_ms = 0;
+  if (told.ok()) {
+    const char* const end = told->data() + told->size();
+    if (std::from_chars(told->data(), end, retention_ms).ptr == end) return retention_ms;
   }
-  const rd_kafka_ConfigEntry_t** const entries = rd_kafka_ConfigResource_configs(told[0], &count);
-  for (size_t i = 0; i < count; ++i) {
-    const char* const value = rd_kafka_ConfigEntry_value(entries[i]);
-    if (value == nullptr) continue;
-    if (std::string_view(rd_kafka_ConfigEntry_name(entries[i])) != "retention.ms") continue;
-    int64_t retention_ms = 0;
-    const char* const end = value + std::strlen(value);
-    if (std::from_chars(value, end, retention_ms).ptr == end) return retention_ms;
-  }
-  return unknown;
+  return Status::Unavailable("how long topic " + topic + " is kept is not known");
 }
 
 Status CheckClusterName(std::string_view name) {
@@ -249,6 +249,7 @@ Status CheckClusterName(std::string_view name) {
 
 std::string LogTopicOf(const std::string& cluster) { return cluster + ".log"; }
 std::string MetaTopicOf(const std::string& cluster) { return cluster + ".meta"; }
+std::string SetsTopicOf(const std::string& cluster) { return cluster + ".sets"; }
 
 uint32_t MinInSync(uint32_t replication_factor) {
   return replication_factor < 3 ? std::max(1u, replication_factor - 1) : replication_factor / 2 + 1;
@@ -263,29 +264,48 @@ Result<bool> HasTopics(const KafkaAccess& access, const std::string& cluster) {
 }
 
 Status MakeTopics(const KafkaAccess& access, const std::string& cluster, const TopicsPlan& plan) {
-  const std::string in_sync = std::to_string(MinInSync(plan.replication_factor));
-  const Settings log_settings = {
-      {"cleanup.policy", "delete"},     {"retention.ms", std::to_string(3LL * 86'400'000)},
-      {"retention.bytes", "-1"},        {"message.timestamp.type", "CreateTime"},
-      {"min.insync.replicas", in_sync}, {"unclean.leader.election.enable", "false"}};
+  const Settings copies = CopySettings(plan);
+  // Events are kept for days.
+  Settings log_settings = {{"cleanup.policy", "delete"},
+                           {"retention.ms", std::to_string(3LL * 86'400'000)},
+                           {"retention.bytes", "-1"},
+                           {"message.timestamp.type", "CreateTime"}};
   // Everything is kept, in order: compaction may keep a record that does not count, and drop the
   // one that does.
-  const Settings meta_settings = {{"cleanup.policy", "delete"},
-                                  {"retention.ms", "-1"},
-                                  {"retention.bytes", "-1"},
-                                  {"min.insync.replicas", in_sync},
-                                  {"unclean.leader.election.enable", "false"}};
-  const std::string log = LogTopicOf(cluster), meta = MetaTopicOf(cluster);
+  Settings meta_settings = {
+      {"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}};
+  for (Settings* const settings : {&log_settings, &meta_settings}) {
+    settings->insert(settings->end(), copies.begin(), copies.end());
+  }
+  const std::string log = LogTopicOf(cluster), meta = MetaTopicOf(cluster),
+                    sets = SetsTopicOf(cluster);
   auto log_topic = NewTopic(log, plan.partitions, plan, log_settings);
   if (!log_topic.ok()) return log_topic.status();
   auto meta_topic = NewTopic(meta, 1, plan, meta_settings);
   if (!meta_topic.ok()) return meta_topic.status();
+  auto sets_topic = NewSetsTopic(sets, plan);
+  if (!sets_topic.ok()) return sets_topic.status();
   const Result<KafkaHandle> handle = NewAsker(access);
   if (!handle.ok()) return handle.status();
-  Status status = CreateTopics(handle->get(), {log_topic->get(), meta_topic->get()});
+  Status status =
+      CreateTopics(handle->get(), {log_topic->get(), meta_topic->get(), sets_topic->get()});
   if (status.ok()) status = AwaitTopic(handle->get(), log, plan.partitions);
   if (status.ok()) status = AwaitTopic(handle->get(), meta, 1);
-  return status;
+  if (status.ok()) status = AwaitTopic(handle->get(), sets, 1);
+  return status.ok() ? CheckCompacted(handle->get(), sets) : status;
+}
+
+Status MakeNewerTopics(const KafkaAccess& access, const std::string& cluster) {
+  const Result<KafkaHandle> handle = NewAsker(access);
+  if (!handle.ok()) return handle.status();
+  const auto copies = kafka::CopiesOf(handle->get(), MetaTopicOf(cluster), kReachMs);
+  if (!copies.ok()) return copies.status();
+  const std::string sets = SetsTopicOf(cluster);
+  auto topic = NewSetsTopic(sets, {.replication_factor = std::max(1u, *copies)});
+  if (!topic.ok()) return topic.status();
+  Status status = CreateTopics(handle->get(), {topic->get()});
+  if (status.ok()) status = AwaitTopic(handle->get(), sets, 1);
+  return status.ok() ? CheckCompacted(handle->get(), sets) : status;
 }
 
 }  // namespace seendb::cluster

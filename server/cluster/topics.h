@@ -1,4 +1,4 @@
-// server/cluster/topics.h: the two topics of a cluster, and how its brokers are reached.
+// server/cluster/topics.h: the topics of a cluster, and how its brokers are reached.
 //
 // Calls block for seconds where the brokers do not answer: kUnavailable then.
 
@@ -42,9 +42,10 @@ Status Reach(const KafkaAccess& access);
 /// kInvalidArgument unless `name` can be a cluster's: 1-200 letters, digits, '.', '-' and '_', the
 /// first a letter or a digit.
 Status CheckClusterName(std::string_view name);
-/// `X.log` and `X.meta`.
+/// `X.log`, `X.meta` and `X.sets`.
 std::string LogTopicOf(const std::string& cluster);
 std::string MetaTopicOf(const std::string& cluster);
+std::string SetsTopicOf(const std::string& cluster);
 
 /// Partitions and copies of the topics.
 struct TopicsPlan {
@@ -56,9 +57,13 @@ uint32_t MinInSync(uint32_t replication_factor);
 
 /// Whether the cluster's topic of records is there.
 Result<bool> HasTopics(const KafkaAccess& access, const std::string& cluster);
-/// Makes both topics, so that no record is lost while one copy in sync is left. One that is there
-/// already is taken if it has the right number of partitions (kIncompatible: another). kUnavailable
-/// too: there are fewer brokers than copies.
+/// Makes the topics, so that no record is lost while one copy in sync is left. One that is there
+/// already is taken if it has the right number of partitions (kIncompatible: another), and that of
+/// sets if it is compacted and forgets nothing else (kIncompatible). kUnavailable too: there are
+/// fewer brokers than copies.
 Status MakeTopics(const KafkaAccess& access, const std::string& cluster, const TopicsPlan& plan);
+/// Makes those that a cluster lacks which older software made, in as many copies as `X.meta` has.
+/// kIncompatible: as with MakeTopics.
+Status MakeNewerTopics(const KafkaAccess& access, const std::string& cluster);
 
 }  // namespace seendb::cluster

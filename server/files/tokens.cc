@@ -114,7 +114,7 @@ Setter CollectionNames(std::vector<std::string>* to) {
   };
 }
 
-constexpr std::array<std::string_view, 3> kRoleNames = {"read", "write", "admin"};
+constexpr std::array<std::string_view, 4> kRoleNames = {"read", "write", "admin", "filters"};
 
 Setter PriorityName(std::optional<Priority>* to) {
   return [=](const Json& value) {
@@ -168,7 +168,7 @@ bool Token::Reaches(std::string_view collection) const {
 }
 
 bool Token::HasRightsOf(const Token& other) const {
-  if (role < other.role) return false;
+  if (!Includes(role, other.role)) return false;
   if (collections.empty() || other.collections.empty()) return collections.empty();
   return std::all_of(other.collections.begin(), other.collections.end(),
                      [this](const std::string& one) { return Reaches(one); });

@@ -26,9 +26,15 @@
 
 namespace seendb::files {
 
-/// What a client may do; each includes what stands before it.
-enum class Role : uint8_t { kRead, kWrite, kAdmin };
-/// "read", "write" or "admin".
+/// What a client may do. kWrite includes kRead; kAdmin and kFilters include both, and not each
+/// other: the key of filters is for those alone who ask them in their own process.
+enum class Role : uint8_t { kRead, kWrite, kAdmin, kFilters };
+/// Whether who has the role `own` may do what asks for `needed`.
+constexpr bool Includes(Role own, Role needed) {
+  if (needed == Role::kAdmin || needed == Role::kFilters) return own == needed;
+  return own >= needed;
+}
+/// "read", "write", "admin" or "filters".
 std::string_view RoleName(Role role) noexcept;
 
 using admission::Priority;

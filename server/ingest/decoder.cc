@@ -70,6 +70,14 @@ Status ReadTextId(std::optional<std::string_view> text, ops::Framing framing,
 
 }  // namespace
 
+Status SkipRegistryBytes(std::string_view* payload) {
+  if (payload->size() < kRegistryBytes || payload->front() != 0) {
+    return Status::InvalidArgument("does not begin with the five bytes of a schema registry");
+  }
+  payload->remove_prefix(kRegistryBytes);
+  return {};
+}
+
 /// What one message has come to.
 struct Decoder::Reading {
   std::string_view body;  // the copy that is being parsed
@@ -95,10 +103,11 @@ struct Decoder::Reading {
 
 Decoder::Decoder(const ops::KafkaTopic& topic)
     : topic_(topic),
-      paths_{&topic.user,       &topic.item,       &topic.at,     &topic.day,
-             &topic.progress_s, &topic.duration_s, &topic.device, &topic.fields,
-             &topic.surface,    &topic.group,      &topic.until},
-      has_beside_(topic.marks || !topic.surface.empty()) {
+      paths_{&topic.user,       &topic.item,   &topic.at,     &topic.day,     &topic.progress_s,
+             &topic.duration_s, &topic.device, &topic.fields, &topic.surface, &topic.group,
+             &topic.until,      &topic.of,     &topic.same_as},
+      has_beside_(topic.marks || !topic.surface.empty() || !topic.of.empty() ||
+                  !topic.same_as.empty()) {
   for (size_t member = 0; member < kMembers; ++member) {
     if (!paths_[member]->empty()) looked_for_ |= Bit(member);
   }
@@ -149,10 +158,7 @@ Status Decoder::Decode(const Record& record, wire::Arena* arena, std::vector<Pla
   std::string_view payload = record.payload;
   if (payload.data() == nullptr) return Status::Ok();
   if (topic_.framing == ops::Framing::kConfluent) {
-    if (payload.size() < kRegistryBytes || payload.front() != 0) {
-      return Status::InvalidArgument("does not begin with the five bytes of a schema registry");
-    }
-    payload.remove_prefix(kRegistryBytes);
+    if (Status framed = SkipRegistryBytes(&payload); !framed.ok()) return framed;
   }
   Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING),
                   arena,
@@ -246,6 +252,7 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   if (member == kItem) return ReadId(value, reading, &event.item);
   if (member == kDay) return ReadDay(value, reading, &event.day);
   if (member == kAt) return ReadMoment(value, &event.at_ms);
+  if (member == kOf || member == kSameAs) return ReadGroupsOf(member, value, reading);
   if (member >= kSurface) return ReadBeside(member, value, reading);
   return ReadWatch(member, value, reading);
 }
@@ -262,6 +269,21 @@ Status Decoder::ReadBeside(size_t member, ondemand::value value, Reading* readin
   std::string_view* const text = member == kGroup ? &beside.group : &beside.surface;
   Status status = member == kGroup ? wire::ReadGroup(value, text) : wire::ReadSurface(value, text);
   if (status.ok()) *text = reading->Kept(*text);
+  return status;
+}
+
+Status Decoder::ReadGroupsOf(size_t member, ondemand::value value, Reading* reading) const {
+  const std::string_view token = wire::TokenOf(value);
+  if (token == "null") return Status::Ok();
+  Beside& beside = reading->beside->back();
+  std::vector<std::string_view>& groups = member == kOf ? beside.of : beside.same_as;
+  Status status = token.starts_with('"') ? wire::ReadGroup(value, &groups.emplace_back())
+                                         : wire::ReadGroups(value, &groups);
+  if (status.ok() && beside.of.size() + beside.same_as.size() > kMaxCandidateGroups) {
+    status = Status::InvalidArgument("at most " + std::to_string(kMaxCandidateGroups) +
+                                     " groups of both kinds");
+  }
+  for (size_t i = 0; status.ok() && i < groups.size(); ++i) groups[i] = reading->Kept(groups[i]);
   return status;
 }
 

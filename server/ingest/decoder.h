@@ -1,7 +1,8 @@
 // server/ingest/decoder.h: the events of one message: a JSON object, or an array of them, in which
 // user, item and time are found by the topic's paths, and, where an event has it, what the player
-// said and the day its client was told last (null: nothing), or the surface where it was shown. A
-// mark has user, group, until and time instead. The decoder ignores all other members.
+// said and the day its client was told last (null: nothing), or the surface where it was shown, and
+// groups of the item: an array of texts, or one text. A mark has user, group, until and time
+// instead. The decoder ignores all other members.
 //
 // A message is taken whole or not at all. Ids are text or unsigned 64-bit integers; one may be the
 // record's key or a header of it, as text (in quotes or not), for all events of the message. Times
@@ -32,6 +33,9 @@ namespace seendb::ingest {
 /// Most events of one message.
 inline constexpr size_t kMaxMessageEvents = 32'768;
 
+/// Takes the five bytes of a schema registry off the front of a message.
+Status SkipRegistryBytes(std::string_view* payload);
+
 /// A record of a log, as far as events come from it; borrowed.
 struct Record {
   std::string_view payload = {};
@@ -41,11 +45,14 @@ struct Record {
   std::optional<int64_t> at_ms = {};  ///< its time, if it has one
 };
 
-/// The members of an event that a play has not. A topic's events all have one, or none has.
+/// The members of an event that need room of their own, or that a play has not. A topic's events
+/// all have one, or none has.
 struct Beside {
   std::string_view surface = {};         ///< of what was served or exposed; empty: none
   std::string_view group = {};           ///< of a mark
   std::optional<int64_t> until_ms = {};  ///< of a mark; absent: always
+  /// Groups of the item: what the event is counted by, and what is seen with it.
+  std::vector<std::string_view> of = {}, same_as = {};
 };
 
 /// See the head of this file. Threads: one at a time, and no other JSON of the thread meanwhile.
@@ -79,6 +86,8 @@ class Decoder {
     kSurface,
     kGroup,
     kUntil,
+    kOf,
+    kSameAs,
     kMembers
   };
   struct Reading;
@@ -90,6 +99,7 @@ class Decoder {
                     Reading* reading) const;
   Status ReadMember(size_t member, wire::ondemand::value value, Reading* reading) const;
   Status ReadBeside(size_t member, wire::ondemand::value value, Reading* reading) const;
+  Status ReadGroupsOf(size_t member, wire::ondemand::value value, Reading* reading) const;
   Status ReadMoment(wire::ondemand::value value, std::optional<int64_t>* at_ms) const;
   Status ReadWatch(size_t member, wire::ondemand::value value, Reading* reading) const;
   Status ReadDay(wire::ondemand::value value, Reading* reading, std::string_view* day) const;

@@ -64,6 +64,15 @@ Result<KafkaConf> ProducerConf(const ops::KafkaConfig& config) {
                            {"log.connection.close", "false"}});
 }
 
+Status CheckNotCompacted(rd_kafka_t* handle, const std::string& topic, int timeout_ms) {
+  const Result<std::string> policy =
+      kafka::TopicSetting(handle, topic, "cleanup.policy", timeout_ms);
+  if (!policy.ok() || policy->find("compact") == std::string::npos) return {};
+  return Status::Incompatible("topic " + topic + " has cleanup.policy=" + *policy +
+                              ", which keeps only the newest update of each item, and an update "
+                              "may say a part of it: make it delete");
+}
+
 Result<KafkaHandle> NewKafka(rd_kafka_type_t type, KafkaConf conf) {
   Result<KafkaHandle> handle = kafka::NewHandle(type, std::move(conf));
   if (!handle.ok()) return handle.status().WithFieldPrefix("/kafka/properties");

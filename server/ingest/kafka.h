@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <string>
+
 #include <librdkafka/rdkafka.h>
 
 #include "kafka/handle.h"
@@ -22,6 +24,9 @@ using kafka::Watermarks;
 Result<KafkaConf> ConsumerConf(const ops::KafkaConfig& config);
 /// Those of a producer.
 Result<KafkaConf> ProducerConf(const ops::KafkaConfig& config);
+/// kIncompatible, in words for people: the topic is compacted, so that what its older messages said
+/// of an item is lost. Settings that the brokers do not tell are taken to be right.
+Status CheckNotCompacted(rd_kafka_t* handle, const std::string& topic, int timeout_ms);
 /// A handle by these settings.
 Result<KafkaHandle> NewKafka(rd_kafka_type_t type, KafkaConf conf);
 

@@ -45,6 +45,22 @@ std::vector<SourceInfo> SourcesOf(Engine* engine, bool by_shard) {
   return sources;
 }
 
+// The newest message of a partition is known if it is the one before the offset.
+Result<std::vector<SourceInfo>> SourcesOf(const ItemSink& items) {
+  Result<std::vector<ItemSource>> notes = items.sources();
+  if (!notes.ok()) return notes.status();
+  std::vector<SourceInfo> sources;
+  for (ItemSource& note : *notes) {
+    SourceInfo& one = sources.emplace_back();
+    one.topic = std::move(note.topic);
+    one.partition = static_cast<uint32_t>(note.partition);
+    one.next_offset = note.next_offset;
+    if (note.last_time_ms < 0 || note.next_offset == 0) continue;
+    one.last = SourceMark{note.next_offset - 1, note.last_time_ms};
+  }
+  return sources;
+}
+
 PartitionTable::PartitionTable(const ops::KafkaConfig& config) : config_(config) {}
 
 void PartitionTable::Appear(const std::string& topic, int32_t partition) {
@@ -91,6 +107,13 @@ void PartitionTable::AddMisrouted(const std::string& topic, int32_t partition, u
   if (messages == 0) return;
   const MutexLock lock(mutex_);
   rows_[{topic, partition}].shown.misrouted += messages;
+}
+
+void PartitionTable::AddDeadLetters(const std::string& topic, int32_t partition,
+                                    uint64_t messages) {
+  if (messages == 0) return;
+  const MutexLock lock(mutex_);
+  rows_[{topic, partition}].shown.dead_letters += messages;
 }
 
 void PartitionTable::SetBegun(std::set<uint32_t> partitions) {
@@ -156,6 +179,15 @@ void PartitionTable::SetHighWatermark(const std::string& topic, int32_t partitio
   rows_[{topic, partition}].shown.high_watermark = offset;
 }
 
+bool PartitionTable::IsAtEnd(const std::string& topic, int32_t partition,
+                             int64_t next_offset) const {
+  const MutexLock lock(mutex_);
+  const auto row = rows_.find({topic, partition});
+  if (row == rows_.end()) return false;
+  const std::optional<int64_t>& high = row->second.shown.high_watermark;
+  return high && next_offset >= *high;
+}
+
 void PartitionTable::CountError() {
   const MutexLock lock(mutex_);
   ++errors_;
@@ -183,7 +215,7 @@ ops::IngestState PartitionTable::Snapshot(const std::vector<SourceInfo>& sources
       one.rate = at->second.rate.PerSecond(now);
       if (const SourceInfo* source = FindSource(sources, topic.topic, one.partition)) {
         one.applied_offset = source->next_offset;
-        one.dead_letters = source->counts.dead_letters;
+        one.dead_letters += source->counts.dead_letters;
       }
       shown.partitions.push_back(std::move(one));
     }

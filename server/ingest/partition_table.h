@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "ingest/item_sink.h"
 #include "ingest/topic_outcomes.h"
 #include "ops/ingest_state.h"
 #include "ops/kafka_config.h"
@@ -44,6 +45,8 @@ const SourceInfo* FindSource(const std::vector<SourceInfo>& sources, const std::
 /// What the database knows of all sources. `by_shard`: where each partition has the users of one
 /// shard, as that shard knows them.
 std::vector<SourceInfo> SourcesOf(Engine* engine, bool by_shard);
+/// The same of a store of items. kCorruption: one can't be read.
+Result<std::vector<SourceInfo>> SourcesOf(const ItemSink& items);
 
 /// See the head of this file. Threads: any.
 class PartitionTable {
@@ -63,9 +66,13 @@ class PartitionTable {
   void AddMessages(const std::string& topic, int32_t partition, uint64_t messages);
   /// Messages with events of other partitions' users.
   void AddMisrouted(const std::string& topic, int32_t partition, uint64_t messages);
+  /// Dead letters that no database counts.
+  void AddDeadLetters(const std::string& topic, int32_t partition, uint64_t messages);
   /// Counts the events of a batch that were refused.
   void AddRefused(const std::string& topic, const RecordResult& result);
   void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset);
+  /// Whether this offset is where the log ended when that was last heard.
+  bool IsAtEnd(const std::string& topic, int32_t partition, int64_t next_offset) const;
   void CountError();
   void CountPutOff();
   /// Whether anything of each topic is taken.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ingest/put_marks.h"
+#include "migration/observer.h"
 #include "ops/log.h"
 
 namespace seendb::ingest {
@@ -30,7 +31,7 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
                  DeadLetters* dead_letters, CrashMark* crash_mark,
                  std::set<std::string>* late_topics, migration::Migrations* migrations,
-                 const ShardTopics* shards, Worker* worker)
+                 const ShardTopics* shards, const ItemSink* items, Worker* worker)
     : config_(config),
       engine_(engine),
       table_(table),
@@ -39,6 +40,7 @@ Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable*
       late_topics_(late_topics),
       migrations_(migrations),
       shards_(shards),
+      items_(items),
       readable_(shards == nullptr ? std::set<uint32_t>() : shards->readable()),
       worker_(worker),
       polled_(config.batch_messages) {
@@ -83,10 +85,13 @@ Status Session::Open() {
 }
 
 Status Session::Assign() {
-  const std::vector<SourceInfo> sources = Sources();
+  const Result<std::vector<SourceInfo>> known = Sources();
+  if (!known.ok()) return known.status();
+  const std::vector<SourceInfo>& sources = *known;
   for (const SourceInfo& one : sources) {
     const SourceCounts& counts = one.counts;
-    if (counts.plays_accepted + counts.impressions_accepted + counts.exposures_accepted == 0) {
+    if (items_ == nullptr &&
+        counts.plays_accepted + counts.impressions_accepted + counts.exposures_accepted == 0) {
       continue;
     }
     table_->outcomes().NoteTakenBefore(one.topic);
@@ -127,6 +132,9 @@ void Session::Poll() {
     const ssize_t more = rd_kafka_consume_batch_queue(queue_.get(), /*timeout_ms=*/0,
                                                       polled_.data() + 1, polled_.size() - 1);
     count += more > 0 ? static_cast<size_t>(more) : 0;
+  }
+  if (items_ != nullptr) {
+    for (const auto& reader : readers_) reader->batch.SetItemTypes(items_->types());
   }
   for (size_t i = 0; i < count; ++i) {
     rd_kafka_message_t* const message = polled_[i];
@@ -340,8 +348,8 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch,
                              IngestResult* counted) {
   bool refused = false;
   migration::OnRecorded on_recorded;
-  if (migrations_ != nullptr && batch.fact == Fact::kPlayed) {
-    on_recorded = migrations_->Stage(batch.collection, batch.plays);
+  if (batch.fact == Fact::kPlayed) {
+    on_recorded = migration::Observer(migrations_).Recording(batch.collection, batch.plays);
   }
   const auto tell = [&on_recorded](const IngestResult* result) {
     if (const auto told = std::exchange(on_recorded, nullptr)) told(result);
@@ -376,7 +384,7 @@ bool Session::InsistOnMarks(TopicBatch* batch, RecordResult* counted) {
                        put = std::move(done).value();
                        return Status::Ok();
                      });
-  for (auto& [mark, reason] : put.not_taken) batch->BuryMark(mark, std::move(reason));
+  for (auto& [mark, reason] : put.not_taken) batch->BuryOne(mark, std::move(reason));
   *counted = std::move(put.counted);
   return ended;
 }
@@ -397,6 +405,7 @@ void Session::NoteOutcome(const Reader& reader, const RecordResult& counted) {
 }
 
 bool Session::Apply(Reader* reader) {
+  if (items_ != nullptr) return ApplyItems(reader);
   TopicBatch& batch = reader->batch;
   const std::string& topic = reader->topic.topic;
   RecordResult marked;
@@ -442,6 +451,7 @@ void Session::Tick() {
       Alarm(*reader, reader->next.begin()->first, "nothing_taken", found->second);
     }
     changed_ = changed_ || ShardsChanged();
+    if (items_ != nullptr) TellCurrent();
   }
   if (now >= next_commit_) {
     CommitToGroup();

@@ -9,13 +9,16 @@
 namespace seendb::ingest {
 namespace {
 
-constexpr int kAskMs = 3'000;
 // Shorter timeout once other partitions are read, so that one that gets no answer does not delay
 // them.
 constexpr int kAskAgainMs = 300;
 constexpr int kUnansweredMost = 3;
 
 }  // namespace
+
+Result<std::vector<SourceInfo>> Session::Sources() const {
+  return items_ == nullptr ? SourcesOf(engine_, shards_ != nullptr) : SourcesOf(*items_);
+}
 
 bool Session::Owns(int32_t partition) const {
   if (shards_ != nullptr) return readable_.contains(static_cast<uint32_t>(partition));
@@ -34,11 +37,13 @@ Status Session::FindPartitions(Reader* reader) {
     reader->batch.SetZoneOfCollection(
         times::TimeZone::Fixed(int64_t{reader->policy->utc_offset_minutes} * 60'000));
   }
-  reader->wrong_shape.clear();
+  reader->unfit.clear();
   if (shards_ != nullptr && !found->empty()) {
     const Status shape = CheckShape(reader->topic.topic, found->size(), shards_->partitions);
-    reader->wrong_shape = shape.message();
+    reader->unfit = shape.message();
+    reader->unfit_alarm = "wrong_shape";
   }
+  if (items_ != nullptr) LookAtItems(reader);
   if (found->empty() && late_topics_->insert(reader->topic.topic).second) {
     ops::Log(ops::LogLevel::kWarn, "ingest_topic_absent", {{"topic", reader->topic.topic}});
   }
@@ -49,12 +54,12 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
                                    const std::vector<SourceInfo>& sources, int ask_ms) {
   const std::string& topic = reader.topic.topic;
   StartPoint point;
-  if (!reader.wrong_shape.empty()) {
-    point.alarm = "wrong_shape";
-    point.held = reader.wrong_shape;
+  if (!reader.unfit.empty()) {
+    point.alarm = reader.unfit_alarm;
+    point.held = reader.unfit;
     return point;
   }
-  if (!reader.policy) {
+  if (!reader.policy && items_ == nullptr) {
     point.alarm = "no_collection";
     point.held = "there is no collection " + reader.topic.collection;
     return point;
@@ -72,6 +77,7 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
     facts.held = known->held;
   }
   facts.replicated = shards_ != nullptr;
+  facts.repeatable = items_ != nullptr;
   // All replicas of a partition must begin at the same place, whatever other partitions a node has.
   const bool alike = facts.replicated && config_.start != ops::KafkaStart::kRefuse;
   facts.topic_known =
@@ -99,8 +105,10 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
   }
   table_->SetHeld(topic, partition, point->held);
   if (!point->alarm.empty()) {
-    Alarm(*reader, partition, point->alarm,
-          point->held.empty() ? std::to_string(point->lost) + " messages are gone" : point->held);
+    const std::string text = point->alarm == kBeyondEnd
+                                 ? "the topic was made anew, and is read from its beginning"
+                                 : std::to_string(point->lost) + " messages are gone";
+    Alarm(*reader, partition, point->alarm, point->held.empty() ? text : point->held);
   }
   if (point->offset && point->lost > 0) table_->AddLost(topic, partition, point->lost);
   const SourceInfo* known = FindSource(sources, topic, partition);
@@ -112,6 +120,7 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
   }
   reader->next[partition] = *point->offset;
   if (point->check) reader->checks[partition] = *point->check;
+  if (items_ != nullptr && point->check) reader->current_ms[partition] = point->check->time_ms;
   if (known == nullptr || known->next_offset != point->offset) {
     reader->batch.Step(partition, *point->offset);
   } else {
@@ -122,6 +131,7 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
 
 // The consumer may still deliver messages of the partition; the session ends right after this.
 void Session::Hold(Reader* reader, int32_t partition, int64_t stored) {
+  if (items_ != nullptr) return ReadAnew(reader, partition);
   const std::string why = "the log is not the one that was read up to the stored offset " +
                           std::to_string(stored) + ": its message before that has another time";
   reader->batch.Hold(partition, stored);
@@ -155,17 +165,21 @@ bool Session::Forgot(const Reader& reader, const std::vector<SourceInfo>& source
 }
 
 bool Session::AnythingChanged() {
-  const std::vector<SourceInfo> sources = Sources();
+  const Result<std::vector<SourceInfo>> known = Sources();
+  if (!known.ok()) return true;
+  const std::vector<SourceInfo>& sources = *known;
   int unanswered = 0;
+  away_ = false;
   for (const auto& reader : readers_) {
     if (Forgot(*reader, sources)) return true;
     const std::vector<int32_t> before = reader->partitions;
-    const std::string shape_before = reader->wrong_shape;
+    const std::string unfit_before = reader->unfit;
     if (!FindPartitions(reader.get()).ok()) {
       reader->partitions = before;
+      away_ = true;
       continue;
     }
-    if (reader->wrong_shape != shape_before) return true;
+    if (reader->unfit != unfit_before) return true;
     for (const int32_t partition : reader->partitions) {
       if (!std::binary_search(before.begin(), before.end(), partition)) return true;
       if (reader->next.contains(partition) || unanswered == kUnansweredMost) continue;

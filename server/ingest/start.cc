@@ -10,6 +10,10 @@ StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start) {
   } else if (facts.stored) {
     if (*facts.stored > facts.high) {
       point.alarm = kBeyondEnd;
+      if (facts.repeatable) {
+        point.offset = facts.low;
+        return point;
+      }
       point.held = "the stored offset " + std::to_string(*facts.stored) +
                    " is beyond the log's end, " + std::to_string(facts.high);
     } else if (*facts.stored < facts.low) {

@@ -19,6 +19,7 @@ struct PartitionFacts {
   bool known = false;                   ///< some shard knows it, maybe not all
   bool topic_known = false;   ///< some partition of its topic is known: this one came later
   bool replicated = false;    ///< another node's replica may have what is gone from the log
+  bool repeatable = false;    ///< what is read once more changes nothing
   int64_t low = 0, high = 0;  ///< what the broker keeps: from low to before high
 };
 
@@ -40,7 +41,7 @@ struct StartPoint {
 /// offset begins with messages that were never read; what is gone from the log is passed over with
 /// an alarm, or, of a replica, not at all; a partition that came later, or that some shard does not
 /// know, begins with the oldest message; only a topic of which nothing is stored begins where the
-/// settings say.
+/// settings say. A repeatable one is never held: it begins anew.
 StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start);
 
 }  // namespace seendb::ingest

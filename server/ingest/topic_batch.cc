@@ -6,6 +6,10 @@
 namespace seendb::ingest {
 namespace {
 
+/// Bounds of the updates of items that are applied at once.
+constexpr size_t kMaxItemUpdates = 4'096;
+constexpr size_t kMaxItemBytes = 1u << 20;
+
 std::string ReasonOf(const Status& status) {
   std::string reason(status.message());
   if (!status.field().empty()) reason.append(" at ").append(status.field());
@@ -30,6 +34,7 @@ TopicBatch::Progress& TopicBatch::Pass(const Message& message) {
 
 // First plays of the day are of one day a batch.
 bool TopicBatch::Fits(const Message& message) const {
+  if (topic_.items) return updates_.size() < kMaxItemUpdates && kept_bytes_ < kMaxItemBytes;
   if (events_.size() > kMaxIngestEvents - kMaxMessageEvents) return false;
   if (events_.empty()) return true;
   return day_ == (message.arrival ? std::optional(message.arrival->day) : std::nullopt);
@@ -59,6 +64,7 @@ void TopicBatch::Refuse(const Message& message, std::string reason) {
 
 void TopicBatch::Add(const Message& message) {
   assert(Fits(message));
+  if (topic_.items) return AddItems(message);
   Progress& progress = Pass(message);
   const size_t before = events_.size();
   Record record{.payload = message.payload,
@@ -77,7 +83,7 @@ void TopicBatch::Add(const Message& message) {
     if (decoder_.HasBeside()) beside_.resize(before);
   }
   if (status.ok()) {
-    if (topic_.marks && events_.size() > before) KeepMarking(message);
+    if (topic_.marks && events_.size() > before) Keep(message);
     std::optional<int64_t> arrived_ms;
     if (message.arrival) arrived_ms = message.arrival->at_ms;
     if (before == 0) day_ = message.arrival ? std::optional(message.arrival->day) : std::nullopt;
@@ -87,14 +93,25 @@ void TopicBatch::Add(const Message& message) {
   Bury(message, ReasonOf(status), std::string::npos, misrouted.has_value());
 }
 
-void TopicBatch::KeepMarking(const Message& message) {
-  DeadLetter& kept = marking_[{message.partition, message.offset}];
+void TopicBatch::AddItems(const Message& message) {
+  const uint32_t source = Pass(message).source;
+  const size_t before = updates_.size();
+  const Status status = DecodeItems(message.payload, topic_.framing, *types_, &arena_, &updates_);
+  if (!status.ok()) return Bury(message, ReasonOf(status), std::string::npos, false);
+  if (updates_.size() == before) return;
+  Keep(message);
+  origins_.resize(updates_.size(), {source, message.offset});
+}
+
+void TopicBatch::Keep(const Message& message) {
+  DeadLetter& kept = kept_[{message.partition, message.offset}];
   kept = {message.partition,
           message.offset,
           {},
           std::string(message.key),
           std::string(message.payload)};
   if (message.headers) kept.headers = message.headers();
+  kept_bytes_ += message.key.size() + message.payload.size();
 }
 
 std::vector<UserMark> TopicBatch::MarksOf() const {
@@ -110,17 +127,26 @@ std::vector<UserMark> TopicBatch::MarksOf() const {
   return marks;
 }
 
-void TopicBatch::BuryMark(size_t mark, std::string reason) {
-  const Origin& origin = origins_[mark];
+std::vector<ItemSource> TopicBatch::ItemSources() const {
+  std::vector<ItemSource> sources;
+  for (const auto& [partition, progress] : partitions_) {
+    sources.push_back({topic_.topic, partition, progress.next_offset,
+                       progress.last ? progress.last->time_ms : -1});
+  }
+  return sources;
+}
+
+void TopicBatch::BuryOne(size_t position, std::string reason) {
+  const Origin& origin = origins_[position];
   for (auto& [partition, progress] : partitions_) {
     if (progress.source != origin.source) continue;
-    const auto kept = marking_.find({partition, origin.offset});
-    if (kept == marking_.end()) return;  // another mark of it was refused
+    const auto kept = kept_.find({partition, origin.offset});
+    if (kept == kept_.end()) return;  // another one of it was refused
     std::vector<int64_t>& letters = progress.dead_letters;
     letters.insert(std::lower_bound(letters.begin(), letters.end(), origin.offset), origin.offset);
     kept->second.reason = std::move(reason);
     dead_letters_.push_back(std::move(kept->second));
-    marking_.erase(kept);
+    kept_.erase(kept);
     return;
   }
 }
@@ -147,7 +173,11 @@ IngestBatch TopicBatch::View(const std::map<int32_t, int64_t>& applied) {
   }
   if (topic_.marks) return {.collection = topic_.collection, .sources = steps_};
   surfaces_.clear();
-  for (const Beside& one : beside_) surfaces_.push_back(one.surface);
+  for (size_t i = 0; i < beside_.size(); ++i) {
+    if (topic_.fact != Fact::kPlayed) surfaces_.push_back(beside_[i].surface);
+    events_[i].of = beside_[i].of;
+    events_[i].same_as = beside_[i].same_as;
+  }
   return {.collection = topic_.collection,
           .fact = topic_.fact,
           .sources = steps_,
@@ -160,7 +190,9 @@ void TopicBatch::Clear() {
   events_.clear();
   watches_.clear();
   beside_.clear();
-  marking_.clear();
+  updates_.clear();
+  kept_.clear();
+  kept_bytes_ = 0;
   origins_.clear();
   day_.reset();
   partitions_.clear();

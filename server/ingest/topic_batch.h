@@ -1,5 +1,6 @@
 // server/ingest/topic_batch.h: what was polled of one topic, decoded, until it is applied: events
-// with their offsets, how far each partition gets, and messages without an event.
+// (or updates of items) with their offsets, how far each partition gets, and messages without an
+// event.
 
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +16,9 @@
 #include <vector>
 
 #include "ingest/decoder.h"
+#include "ingest/item_decoder.h"
 #include "seendb/ingest.h"
+#include "seendb/item_store.h"
 #include "seendb/marks.h"
 
 namespace seendb::ingest {
@@ -71,6 +75,9 @@ class TopicBatch {
 
   /// Of the topic's collection: see Decoder.
   void SetZoneOfCollection(const times::TimeZone& zone) { decoder_.SetZoneOfCollection(zone); }
+  /// By which updates of items are read from here on. Never null once something of such a topic is
+  /// added.
+  void SetItemTypes(std::shared_ptr<const wire::ItemTypes> types) { types_ = std::move(types); }
 
   /// Takes the next message of its partition. Precondition: Fits(message).
   void Add(const Message& message);
@@ -95,8 +102,11 @@ class TopicBatch {
   IngestBatch View(const std::map<int32_t, int64_t>& applied = {});
   /// The marks, good until the batch changes; none of another topic.
   std::vector<UserMark> MarksOf() const;
-  /// Makes the message of a mark, by its position in MarksOf, a dead letter, once.
-  void BuryMark(size_t mark, std::string reason);
+  /// The updates of items, and how far their topic is read with them; none of another topic.
+  const std::vector<ItemUpdate>& updates() const { return updates_; }
+  std::vector<ItemSource> ItemSources() const;
+  /// Makes the message of a mark or an update, by its position, a dead letter, once.
+  void BuryOne(size_t position, std::string reason);
   /// Where each partition gets, and of how many messages.
   struct Progress {
     int64_t next_offset = 0;
@@ -113,7 +123,8 @@ class TopicBatch {
  private:
   Progress& Of(int32_t partition);
   Progress& Pass(const Message& message);
-  void KeepMarking(const Message& message);
+  void AddItems(const Message& message);
+  void Keep(const Message& message);
   void Bury(const Message& message, std::string reason, size_t bytes_most, bool misrouted);
   /// The user of the first event from the position `first` on that belongs elsewhere.
   std::optional<IdRef> FindMisrouted(size_t first, int32_t partition) const;
@@ -123,13 +134,16 @@ class TopicBatch {
   const std::function<uint32_t(IdRef)> partition_of_;
   wire::Arena arena_{1u << 20};
   std::vector<Play> events_;
-  std::deque<Watch> watches_;               // of the events; they stay where they are
-  std::vector<Beside> beside_;              // of the events, where they have it
-  std::vector<std::string_view> surfaces_;  // of View
-  /// A message of marks, for the case that one of them is refused: as DeadLetter has it.
-  std::map<std::pair<int32_t, int64_t>, DeadLetter> marking_;
-  std::vector<Origin> origins_;
-  std::optional<int64_t> day_;  // on which the events arrived, if that is known
+  std::deque<Watch> watches_;                     // of the events; they stay where they are
+  std::vector<Beside> beside_;                    // of the events, where they have it
+  std::vector<std::string_view> surfaces_;        // of View
+  std::shared_ptr<const wire::ItemTypes> types_;  // of a topic of items
+  std::vector<ItemUpdate> updates_;               // of it, in place of events
+  /// A message of marks or updates, for the case that one of them is refused: as DeadLetter has it.
+  std::map<std::pair<int32_t, int64_t>, DeadLetter> kept_;
+  size_t kept_bytes_ = 0;
+  std::vector<Origin> origins_;  // of the events, or of the updates
+  std::optional<int64_t> day_;   // on which the events arrived, if that is known
   std::vector<SourceStep> steps_;
   std::map<int32_t, Progress> partitions_;
   std::vector<DeadLetter> dead_letters_;

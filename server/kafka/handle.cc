@@ -72,6 +72,15 @@ Result<std::vector<int32_t>> PartitionsOf(rd_kafka_t* handle, const std::string&
   return partitions;
 }
 
+Result<uint32_t> CopiesOf(rd_kafka_t* handle, const std::string& topic, int timeout_ms) {
+  uint32_t copies = 0;
+  const Status asked = AskMetadata(handle, topic, timeout_ms, [&](const auto& one) {
+    if (one.id == 0) copies = static_cast<uint32_t>(one.replica_cnt);
+  });
+  if (!asked.ok()) return asked;
+  return copies;
+}
+
 Result<std::map<int32_t, int32_t>> LeadersOf(rd_kafka_t* handle, const std::string& topic,
                                              int timeout_ms) {
   std::map<int32_t, int32_t> leaders;
@@ -118,6 +127,41 @@ Result<std::pair<int64_t, int64_t>> Watermarks(rd_kafka_t* handle, const std::st
   if (!high.ok()) return high.status();
   if (*low < 0 || *high < 0) return Status::Unavailable("the broker names no ends of the log");
   return std::pair(*low, *high);
+}
+
+Result<std::string> TopicSetting(rd_kafka_t* handle, const std::string& topic,
+                                 const std::string& name, int timeout_ms) {
+  constexpr int kTransferMs = 1'000;
+  char text[kErrorBytes] = "";
+  const KafkaOwned<rd_kafka_AdminOptions_t> options(
+      rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), timeout_ms, text, sizeof(text));
+  const KafkaOwned<rd_kafka_ConfigResource_t> asked(
+      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
+  rd_kafka_ConfigResource_t* resources[] = {asked.get()};
+  const KafkaQueue queue(rd_kafka_queue_new(handle));
+  rd_kafka_DescribeConfigs(handle, resources, 1, options.get(), queue.get());
+  const KafkaOwned<rd_kafka_event_t> event(
+      rd_kafka_queue_poll(queue.get(), timeout_ms + kTransferMs));
+  const rd_kafka_DescribeConfigs_result_t* const result =
+      event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
+  const Status unknown = Status::Unavailable("the setting " + name + " of topic " + topic +
+                                             " is not told by the brokers");
+  if (result == nullptr) return unknown;
+  size_t count = 0;
+  const rd_kafka_ConfigResource_t** const told =
+      rd_kafka_DescribeConfigs_result_resources(result, &count);
+  if (count != 1 || rd_kafka_ConfigResource_error(told[0]) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return unknown;
+  }
+  const rd_kafka_ConfigEntry_t** const entries = rd_kafka_ConfigResource_configs(told[0], &count);
+  for (size_t i = 0; i < count; ++i) {
+    const char* const value = rd_kafka_ConfigEntry_value(entries[i]);
+    if (value != nullptr && rd_kafka_ConfigEntry_name(entries[i]) == name) {
+      return std::string(value);
+    }
+  }
+  return unknown;
 }
 
 Result<int64_t> OffsetAt(rd_kafka_t* handle, const std::string& topic, int32_t partition,

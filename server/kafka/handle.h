@@ -56,6 +56,8 @@ Result<KafkaHandle> NewHandle(rd_kafka_type_t type, KafkaConf conf);
 /// The partitions of a topic, ascending; none where there is no such topic.
 Result<std::vector<int32_t>> PartitionsOf(rd_kafka_t* handle, const std::string& topic,
                                           int timeout_ms);
+/// In how many copies a topic is kept: of its first partition; 0: there is no such topic.
+Result<uint32_t> CopiesOf(rd_kafka_t* handle, const std::string& topic, int timeout_ms);
 /// The brokers that lead the partitions of a topic, by partition. Those that nobody leads are left
 /// out. The handle sends questions to these brokers from then on.
 Result<std::map<int32_t, int32_t>> LeadersOf(rd_kafka_t* handle, const std::string& topic,
@@ -67,6 +69,10 @@ Result<std::map<int32_t, int64_t>> EndsOf(rd_kafka_t* handle, const std::string&
 /// What the broker keeps of a partition: from the first to before the second. Two questions.
 Result<std::pair<int64_t, int64_t>> Watermarks(rd_kafka_t* handle, const std::string& topic,
                                                int32_t partition, int timeout_ms);
+/// A setting of a topic ("cleanup.policy"), as text; kUnavailable also where the brokers do not
+/// tell it, or do not have it.
+Result<std::string> TopicSetting(rd_kafka_t* handle, const std::string& topic,
+                                 const std::string& name, int timeout_ms);
 /// The first message at or after a time; -1 where there is none yet.
 Result<int64_t> OffsetAt(rd_kafka_t* handle, const std::string& topic, int32_t partition,
                          int64_t at_ms, int timeout_ms);

@@ -436,12 +436,6 @@ Migration* Migrations::Find(std::string_view collection) const {
   return found == all_.end() ? nullptr : found->second.get();
 }
 
-OnRecorded Migrations::Stage(std::string_view collection, std::span<const Play> plays,
-                             const std::optional<LogPlace>& place) {
-  Migration* const migration = Find(collection);
-  return migration == nullptr ? nullptr : migration->Stage(plays, place);
-}
-
 void Migrations::Passed(uint32_t partition, int64_t from, int64_t next) {
   const MutexLock lock(mutex_);
   Offsets& passed = passed_[partition];

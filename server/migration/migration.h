@@ -128,9 +128,6 @@ class Migrations {
   Status Open(const std::string& db);
   void Start(Engine* engine, const ClusterNode* node = nullptr);
   void Stop();
-  /// As Migration::Stage, of any collection.
-  OnRecorded Stage(std::string_view collection, std::span<const Play> plays,
-                   const std::optional<LogPlace>& place = {});
   /// All of a partition's log before `next` was passed on, `from` being what followed the record
   /// before.
   void Passed(uint32_t partition, int64_t from, int64_t next) EXCLUDES(mutex_);

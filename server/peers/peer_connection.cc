@@ -69,6 +69,7 @@ void PeerConnection::OnStream(Start start) {
 
 void PeerConnection::Begin(std::shared_ptr<Exchange> exchange) {
   exchange_ = std::move(exchange);
+  parser_.reset();
   stream_.expires_at(exchange_->until);
   if (connected_) return Write();
   Result<net::StreamTarget> target = net::TargetOf(url_);
@@ -247,22 +248,22 @@ void PeerConnection::Fail(PeerAnswer::Kind kind, const std::string& why) {
 
 void PeerConnection::End(PeerAnswer answer, bool keep) {
   const std::shared_ptr<PeerConnection> self = shared_from_this();
-  const std::shared_ptr<Exchange> exchange = LetGo();
+  const std::shared_ptr<Exchange> exchange = LetGo(keep);
   owner_->Release(self, keep);
   exchange->done(std::move(answer));
 }
 
 void PeerConnection::Repeat(bool keep) {
   const std::shared_ptr<PeerConnection> self = shared_from_this();
-  owner_->Repeat(LetGo());  // before Release, which would give its place to one that waits
+  owner_->Repeat(LetGo(keep));  // before Release, which would give its place to one that waits
   owner_->Release(self, keep);
 }
 
-std::shared_ptr<Exchange> PeerConnection::LetGo() {
-  stream_.expires_never();
+std::shared_ptr<Exchange> PeerConnection::LetGo(bool keep) {
+  if (keep) stream_.expires_never();  // else an operation may be pending, which forbids it
   idle_since_ = Clock::now();
-  request_ = {};
-  parser_.reset();
+  // An aborted operation may have ended already and be about to come back: it still reads the
+  // request, or writes to the parser.
   return std::exchange(exchange_, nullptr);
 }
 

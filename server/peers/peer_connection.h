@@ -58,8 +58,8 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void Answered();
   /// Asks the same once more, on a new connection.
   void Repeat(bool keep);
-  /// What is under way, which is no longer this connection's.
-  std::shared_ptr<Exchange> LetGo();
+  /// What is under way, which is no longer this connection's. `keep`: another may follow it.
+  std::shared_ptr<Exchange> LetGo(bool keep);
   void Fail(PeerAnswer::Kind kind, const std::string& why);
   void FailBy(Error error);
   void End(PeerAnswer answer, bool keep);
@@ -73,8 +73,9 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   boost::beast::tcp_stream stream_;
   std::optional<boost::beast::ssl_stream<boost::beast::tcp_stream&>> tls_;  // around stream_
   boost::beast::flat_buffer buffer_;
-  boost::beast::http::request<boost::beast::http::span_body<const char>> request_;  // of exchange_
-  std::string proof_;                                                               // likewise
+  // The last exchange's, until another begins.
+  boost::beast::http::request<boost::beast::http::span_body<const char>> request_;
+  std::string proof_;
   std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
   std::shared_ptr<Exchange> exchange_;  // under way
   std::chrono::steady_clock::time_point idle_since_;

@@ -162,7 +162,8 @@ void Appender::Applied(int64_t offset, const seendb::replica::Applied& applied) 
     done = std::move(at->second.done);
     pending_.erase(at);
   }
-  done(Appended{offset, true, applied.verdict, applied.recorded, applied.erasure});
+  done(
+      Appended{offset, true, applied.verdict, applied.recorded, applied.erasure, applied.user_set});
 }
 
 void Appender::Expire(Time now) {

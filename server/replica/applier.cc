@@ -11,9 +11,10 @@
 
 #include "base/outside_json.h"
 #include "ingest/decoder.h"
-#include "migration/old_deletions.h"
+#include "migration/observer.h"
 #include "ops/kafka_config.h"
-#include "wire/events_json.h"
+#include "replica/events_body.h"
+#include "replica/user_facts.h"
 #include "wire/history_json.h"
 #include "wire/json_read.h"
 
@@ -26,11 +27,22 @@ constexpr std::chrono::seconds kReadMeta{1};
 constexpr size_t kToldAtOnce = 1'000;
 
 /// What a command can come to for good. All else is a fault of this node, or passes.
-bool IsVerdict(LogKind kind, StatusCode code) {
+bool IsVerdict(LogKind kind, const Status& status) {
+  const StatusCode code = status.code();
   if (code == StatusCode::kOk || code == StatusCode::kNotFound) return true;
   if (code == StatusCode::kInvalidArgument) return true;
+  const bool full = code == StatusCode::kIncompatible && status.field().ends_with("/group");
+  if (full && kind == LogKind::kMarks) return true;  // the user has too many marked groups
+  const bool has_enough = code == StatusCode::kIncompatible && status.field() == "/name";
+  if (has_enough && kind == LogKind::kUserSet) return true;  // the user has too many sets
+  // Counts that can't be read take no promise; every answer that needs them says so.
+  if (kind == LogKind::kReserve && code == StatusCode::kCorruption) return true;
   const bool refused = code == StatusCode::kBusy || code == StatusCode::kCorruption;
   return kind == LogKind::kRecording && refused;  // too many changes; the user's are damaged
+}
+
+bool DeletesHistory(LogKind kind) {
+  return kind == LogKind::kHistoryDelete || kind == LogKind::kHistoryDeleteGrouped;
 }
 
 Status NotNow(const Status& status) {
@@ -67,17 +79,18 @@ Status Applier::Apply(const LogRecord& record, int64_t from, Applied* applied) {
 // came behind it is applied, so that it finds what it has left.
 Status Applier::ApplyKind(const LogRecord& record, int64_t from, Applied* applied) {
   const LogKind kind = applied->header.kind;
-  if (kind == LogKind::kPlays || kind == LogKind::kImpressions) {
-    return ApplyEvents(record, from, kind == LogKind::kImpressions, applied);
-  }
+  if (HoldsEvents(kind)) return ApplyEvents(record, from, applied);
   if (kind != LogKind::kTick) {
     const Status done = kind == LogKind::kTold       ? ApplyTold(record, &applied->verdict)
                         : kind == LogKind::kImported ? ApplyImported(record, applied)
                                                      : ApplyCommand(record, applied);
     if (!done.ok()) return done;
   }
-  return Ingest(record, from, "default", false, {},
-                applied->verdict.code() == StatusCode::kInvalidArgument, applied);
+  RecordResult marked = std::move(applied->recorded);
+  const Status done = Ingest(record, from, "default", {},
+                             applied->verdict.code() == StatusCode::kInvalidArgument, applied);
+  applied->recorded = std::move(marked);
+  return done;
 }
 
 bool Applier::ReadMetaFor(const LogRecord& record) {
@@ -144,7 +157,8 @@ Status Applier::CheckCounts(std::string_view name, const LogRecord& record,
 }
 
 Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view collection,
-                       bool impressions, std::span<const Play> plays, bool dead, Applied* applied) {
+                       const Events& events, bool dead, Applied* applied) {
+  const std::span<const Play> plays = events.plays;
   const std::vector<Origin> origins(plays.size(), {0, record.offset, applied->header.arrival_ms});
   SourceStep step{.topic = context_.topic,
                   .partition = record.partition,
@@ -154,17 +168,18 @@ Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view c
   if (dead) step.dead_letters = {&record.offset, 1};
   if (record.time_ms && *record.time_ms >= 0) step.last = {record.offset, *record.time_ms};
   migration::OnRecorded on_recorded;
-  if (context_.migrations != nullptr && !impressions) {
-    on_recorded = context_.migrations->Stage(
-        collection, plays, {{record.partition, record.offset, applied->header.arrival_ms}});
+  if (events.fact == Fact::kPlayed) {
+    on_recorded = migration::Observer(context_.migrations)
+                      .Recording(collection, plays,
+                                 {{record.partition, record.offset, applied->header.arrival_ms}});
   }
-  Result<IngestResult> done =
-      context_.engine->Ingest({.collection = collection,
-                               .fact = impressions ? Fact::kServed : Fact::kPlayed,
-                               .sources = {&step, 1},
-                               .plays = plays,
-                               .origins = origins,
-                               .partition_is_shard = true});
+  Result<IngestResult> done = context_.engine->Ingest({.collection = collection,
+                                                       .fact = events.fact,
+                                                       .sources = {&step, 1},
+                                                       .plays = plays,
+                                                       .origins = origins,
+                                                       .surfaces = events.surfaces,
+                                                       .partition_is_shard = true});
   if (on_recorded) on_recorded(done.ok() ? &*done : nullptr);
   if (done.ok()) {
     applied->recorded = std::move(done).value();
@@ -173,33 +188,28 @@ Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view c
   const Status& failed = done.status();
   if (failed.code() == StatusCode::kInvalidArgument && !plays.empty()) {
     applied->verdict = failed;
-    return Ingest(record, from, collection, impressions, {}, true, applied);
+    return Ingest(record, from, collection, {.fact = events.fact}, true, applied);
   }
-  if (failed.code() == StatusCode::kIncompatible) return Status::NotFound(failed.ToString());
+  // Elsewhere it says that this node has too few column families: not that a record is missing.
+  const bool lacks =
+      failed.code() == StatusCode::kIncompatible && failed.field().starts_with("/sources/");
+  if (lacks) return Status::NotFound(failed.ToString());
   return NotNow(failed);
 }
 
-Status Applier::ApplyEvents(const LogRecord& record, int64_t from, bool impressions,
-                            Applied* applied) {
-  wire::JsonDocument document;
-  wire::PlaysCall plays;
-  wire::ImpressionsCall served;
-  const std::string_view body = Padded(record.value);
+Status Applier::ApplyEvents(const LogRecord& record, int64_t from, Applied* applied) {
+  EventsBody body;
   Status& verdict = applied->verdict;
-  verdict = impressions ? wire::ParseImpressions(body, cluster::kLogEventsMost, &document, &served)
-                        : wire::ParsePlays(body, &document, &plays);
-  for (const Impression& one : served.impressions) {
-    plays.plays.push_back({one.user, one.item, one.at_ms});
-  }
-  const std::string_view collection =
-      (impressions ? served.collection : plays.collection).value_or("default");
+  verdict = body.Read(applied->header.kind, Padded(record.value));
+  const std::string_view collection = body.collection();
   if (verdict.ok()) verdict = CheckCounts(collection, record, applied->header);
   if (verdict.code() == StatusCode::kUnavailable) return verdict;
   if (!verdict.ok()) {
     const bool dead = verdict.code() == StatusCode::kInvalidArgument;
-    return Ingest(record, from, "default", impressions, {}, dead, applied);
+    return Ingest(record, from, "default", {.fact = body.fact()}, dead, applied);
   }
-  return Ingest(record, from, collection, impressions, plays.plays, false, applied);
+  return Ingest(record, from, collection, {body.fact(), body.events(), body.surfaces()}, false,
+                applied);
 }
 
 // As a topic of the business, whose paths are not set.
@@ -214,29 +224,43 @@ Status Applier::ApplyPlain(const LogRecord& record, int64_t from, Applied* appli
   uint64_t deletions = 0;
   applied->verdict = decoder.Decode({.payload = record.value, .at_ms = record.time_ms}, &arena_,
                                     &plays, &watches, &beside, &deletions);
-  return Ingest(record, from, topic.collection, false, plays, !applied->verdict.ok(), applied);
+  return Ingest(record, from, topic.collection, {.plays = plays}, !applied->verdict.ok(), applied);
 }
 
 Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
   const IdRef user(record.key);
-  const int64_t at_ms = applied->header.arrival_ms;
-  const CallTime at = CallTime::OutOfLog(at_ms);
-  Engine& engine = *context_.engine;
   Status& verdict = applied->verdict;
   verdict = user.Validate();
-  if (verdict.ok() && engine.ShardOf(user) != record.partition) {
+  if (verdict.ok() && context_.engine->ShardOf(user) != record.partition) {
     verdict = Status::InvalidArgument("belongs to another partition", "/user");
   }
   if (!verdict.ok()) return {};
+  verdict = Command(record, applied);
+  if (!IsVerdict(applied->header.kind, verdict)) return NotNow(verdict);
+  if (!verdict.ok() || context_.migrations == nullptr) return {};
+  const Status told = TellOldStores(record, applied->header);
+  return told.ok() ? told : NotNow(told);
+}
+
+Status Applier::Command(const LogRecord& record, Applied* applied) {
+  const IdRef user(record.key);
+  const int64_t at_ms = applied->header.arrival_ms;
+  const CallTime at = CallTime::OutOfLog(at_ms);
+  Engine& engine = *context_.engine;
+  Status verdict;
   wire::JsonDocument document;
   const std::string_view body = Padded(record.value);
   if (applied->header.kind == LogKind::kErase) {
     verdict = engine.EraseUser(user, {.always = true, .at_ms = at}, &applied->erasure);
-  } else if (applied->header.kind == LogKind::kHistoryDelete) {
+  } else if (DeletesHistory(applied->header.kind)) {
     wire::ItemsCall asked;
+    std::vector<std::string_view> same_as;
+    asked.same_as = applied->header.kind == LogKind::kHistoryDelete ? nullptr : &same_as;
     verdict = wire::ParseItems(body, &document, &asked);
     if (verdict.ok()) verdict = CheckCounts(asked.collection, record, applied->header);
-    if (verdict.ok()) verdict = engine.DeleteHistory(user, asked.collection, asked.items, at);
+    if (verdict.ok()) {
+      verdict = engine.DeleteHistory(user, asked.collection, asked.items, at, same_as);
+    }
   } else if (applied->header.kind == LogKind::kHistoryClear) {
     wire::ClearCall clear;
     verdict = wire::ParseClear(body, &document, &clear);
@@ -247,37 +271,47 @@ Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
       verdict = engine.ClearHistory(
           user, {.collections = clear.collections, .filter = clear.filter, .at_ms = at});
     }
+  } else if (applied->header.kind == LogKind::kMarks) {
+    verdict = PutMarks(&engine, user, body, at, &applied->recorded);
+  } else if (applied->header.kind == LogKind::kReserve) {
+    wire::ReserveCall promised;
+    verdict = wire::ParseReserve(body, cluster::kLogEventsMost, &document, &promised);
+    if (verdict.ok()) {
+      verdict = CheckCounts(promised.collection.value_or("default"), record, applied->header);
+    }
+    if (verdict.ok()) verdict = Reserve(&engine, user, promised);
+  } else if (applied->header.kind == LogKind::kMarkDelete) {
+    verdict = DeleteMark(&engine, user, body, at, &applied->recorded);
+  } else if (applied->header.kind == LogKind::kUserSet) {
+    verdict = ChangeUserSet(&engine, user, body, at_ms, &applied->user_set, &applied->recorded);
   } else {
     bool paused = false;
     verdict = wire::ParseRecording(body, &document, &paused);
     if (verdict.ok()) verdict = engine.SetRecording(user, paused, at);
   }
-  if (!IsVerdict(applied->header.kind, verdict.code())) return NotNow(verdict);
-  if (!verdict.ok() || context_.migrations == nullptr) return {};
-  const Status told = TellOldStores(record, applied->header);
-  return told.ok() ? told : NotNow(told);
+  return verdict;
 }
 
 Status Applier::TellOldStores(const LogRecord& record, const cluster::LogHeader& header) {
   const IdRef user(record.key);
   const migration::LogPlace place{record.partition, record.offset, header.arrival_ms};
-  if (header.kind == LogKind::kErase) {
-    return context_.migrations->ForEach(
-        {}, [&](migration::Migration& one) { return one.Forget(user, place); });
-  }
+  const migration::Observer observer(context_.migrations);
+  if (header.kind == LogKind::kErase) return observer.Erased(user, place);
   wire::JsonDocument document;
   const std::string_view body = Padded(record.value);
-  if (header.kind == LogKind::kHistoryDelete) {
+  if (DeletesHistory(header.kind)) {
     wire::ItemsCall asked;
+    std::vector<std::string_view> same_as;
+    asked.same_as = &same_as;
     if (!wire::ParseItems(body, &document, &asked).ok()) return {};
     const auto meta = context_.meta();
     const auto known = meta->collections().find(std::string(asked.collection));
     if (known == meta->collections().end()) return {};
-    migration::ForgetItemsInOldStore(context_.migrations, known->second.policy, user, asked, place);
+    observer.Deleted(known->second.policy, user, asked, place);
   } else if (header.kind == LogKind::kHistoryClear) {
     wire::ClearCall clear;
     if (!wire::ParseClear(body, &document, &clear).ok() || !clear.filter) return {};
-    return migration::ForgetInOldStore(context_.migrations, user, clear.collections, place);
+    return observer.Cleared(user, clear.collections, place);
   }
   return {};
 }

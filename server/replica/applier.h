@@ -39,6 +39,7 @@ struct Applied {
   Status verdict;             ///< kNotFound, say, where there is no such collection
   RecordResult recorded;
   Erasure erasure;
+  UserSetInfo user_set;
 };
 
 /// See the head of this file. Threads: one at a time, and no other JSON of the thread meanwhile.
@@ -65,16 +66,24 @@ class Applier {
 
  private:
   Status ApplyKind(const LogRecord& record, int64_t from, Applied* applied);
-  Status ApplyEvents(const LogRecord& record, int64_t from, bool impressions, Applied* applied);
+  Status ApplyEvents(const LogRecord& record, int64_t from, Applied* applied);
   Status ApplyPlain(const LogRecord& record, int64_t from, Applied* applied);
   Status ApplyCommand(const LogRecord& record, Applied* applied);
+  /// Does what a command says; what it came to.
+  Status Command(const LogRecord& record, Applied* applied);
   Status ApplyImported(const LogRecord& record, Applied* applied);
   /// What a command that was applied means for the old stores that collections move in from.
   Status TellOldStores(const LogRecord& record, const cluster::LogHeader& header);
   Status ApplyTold(const LogRecord& record, Status* verdict);
+  /// Events of one fact.
+  struct Events {
+    Fact fact = Fact::kPlayed;
+    std::span<const Play> plays = {};                 ///< the events, whatever the fact
+    std::span<const std::string_view> surfaces = {};  ///< of each, or none
+  };
   /// Records events, or none, with the record's offset. `dead`: it held no event that counts.
   Status Ingest(const LogRecord& record, int64_t from, std::string_view collection,
-                bool impressions, std::span<const Play> plays, bool dead, Applied* applied);
+                const Events& events, bool dead, Applied* applied);
   /// Whether a record that arrived then counts for the collection. kNotFound: it does not, and it
   /// never will; kUnavailable: that can't be said now.
   Status CheckCollection(std::string_view name, const LogRecord& record, int64_t arrival_ms);

@@ -228,9 +228,17 @@ void Keeper::Fetch(uint32_t partition) {
   });
 }
 
+// The node that gave the copy may have read more of X.meta than this one, which would delete
+// collections of the copy that it does not know, and take plays of former ones into later ones.
 Result<std::string> Keeper::Copy(uint32_t partition, int64_t least) {
   if (!options_.fetch) return Status::NotFound("no node has a copy to give");
-  return options_.fetch(partition, least, [this] { return worker_.stopping(); });
+  Result<std::string> folder =
+      options_.fetch(partition, least, [this] { return worker_.stopping(); });
+  if (folder.ok() && !options_.read_meta_to_end(kReadRecords)) {
+    return Status::Unavailable(
+        "a copy is there, and waits: the topic of the cluster's records can't be read");
+  }
+  return folder;
 }
 
 // It serves on, as one that is behind, until the copy is whole.

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "migration/observer.h"
+
 namespace seendb::replica {
 namespace {
 
@@ -30,9 +32,7 @@ void Policies::Follow(const std::shared_ptr<const cluster::Meta>& meta, uint64_t
 
 // Before, so that a killed process leaves no note of a past that is gone.
 Status Policies::Delete(const std::string& name) {
-  migration::Migration* const migration =
-      migrations_ == nullptr ? nullptr : migrations_->Find(name);
-  const Status forgotten = migration == nullptr ? Status() : migration->ForgetAll();
+  const Status forgotten = migration::Observer(migrations_).CollectionDeleted(name);
   return forgotten.ok() ? engine_->DeleteCollection(name) : forgotten;
 }
 

@@ -26,6 +26,8 @@ std::string_view CodeOf(unsigned status) {
       return "not_found";
     case 409:
       return "incompatible";
+    case 413:
+      return "too_large";
     case 422:
       return "all_refused";
     case 503:
@@ -46,7 +48,7 @@ http::Response ToResponse(peers::PeerAnswer answer) {
     if (type.starts_with(known)) response.content_type = known;
   }
   for (const auto& [name, value] : answer.headers) {
-    if (name.starts_with("seendb-")) {
+    if (name.starts_with("seendb-") || name == "etag" || name == "cache-control") {
       response.headers.append("\r\n").append(name).append(": ").append(value);
     }
   }

@@ -16,6 +16,22 @@ using cluster::LogKind;
 /// Left for what stands around the events of a record.
 constexpr size_t kAroundBytes = 4u << 10;
 
+LogKind RecordKindOf(EventKind kind, bool grouped) {
+  if (kind == EventKind::kExposures) return LogKind::kExposures;
+  if (kind == EventKind::kPlays) return grouped ? LogKind::kPlaysGrouped : LogKind::kPlays;
+  return grouped ? LogKind::kImpressionsGrouped : LogKind::kImpressions;
+}
+
+void AppendGroups(std::string_view member, EventGroups groups, std::string* json) {
+  if (groups.empty()) return;
+  json->append(",\"").append(member).append("\":[");
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (i > 0) json->push_back(',');
+    wire::AppendJsonString(groups[i], json);
+  }
+  json->push_back(']');
+}
+
 /// A failure of the event at "/<position in its record>/..." with its index in the request.
 Status Renumbered(const Status& status, const std::vector<uint64_t>& indexes) {
   const std::string_view field = status.field();
@@ -34,24 +50,26 @@ Status Renumbered(const Status& status, const std::vector<uint64_t>& indexes) {
 }  // namespace
 
 EventBatch::Part& EventBatch::PartFor(uint32_t partition, std::string_view user, size_t bytes,
-                                      std::optional<int64_t> at_ms) {
+                                      const Common& common) {
   const auto open = open_.find(partition);
   if (open != open_.end()) {
     Part& part = parts_[open->second];
     const bool full = part.indexes.size() >= cluster::kLogEventsMost ||
                       part.record.value.size() + bytes + kAroundBytes > cluster::kLogValueBytesMost;
-    // A record of impressions is of one user and one time.
+    // A record of impressions is of one user, one time and one surface.
     const bool fits =
-        kind_ == EventKind::kPlays || (part.record.key == user && part.at_ms == at_ms);
+        kind_ != EventKind::kImpressions ||
+        (part.record.key == user && part.at_ms == common.at_ms && part.surface == common.surface);
     if (!full && fits) return part;
   }
   open_[partition] = parts_.size();
   Part& part = parts_.emplace_back();
   part.record.partition = partition;
-  part.record.kind = kind_ == EventKind::kPlays ? LogKind::kPlays : LogKind::kImpressions;
   part.record.key = user;
-  part.at_ms = at_ms;
-  if (kind_ == EventKind::kPlays) {
+  part.at_ms = common.at_ms;
+  part.surface = common.surface;
+  part.grouped = !common.surface.empty();
+  if (kind_ != EventKind::kImpressions) {
     part.record.value = "{\"events\":[";
   } else {
     part.record.value = "{\"user\":";
@@ -62,8 +80,9 @@ EventBatch::Part& EventBatch::PartFor(uint32_t partition, std::string_view user,
 }
 
 void EventBatch::Add(uint32_t partition, std::string_view user, uint64_t index,
-                     std::string_view json, std::optional<int64_t> at_ms) {
-  Part& part = PartFor(partition, user, json.size() + 1, at_ms);
+                     std::string_view json, const Common& common, bool grouped) {
+  Part& part = PartFor(partition, user, json.size() + 1, common);
+  part.grouped = part.grouped || grouped;
   if (!part.indexes.empty()) part.record.value += ',';
   part.record.value += json;
   part.indexes.push_back(index);
@@ -71,22 +90,33 @@ void EventBatch::Add(uint32_t partition, std::string_view user, uint64_t index,
   bytes_ += json.size() + sizeof(uint64_t);
 }
 
-void EventBatch::AddPlay(uint32_t partition, std::string_view user, uint64_t index,
-                         std::string_view json) {
-  Add(partition, user, index, json, {});
+void EventBatch::AddEvent(uint32_t partition, std::string_view user, uint64_t index,
+                          std::string_view json, bool grouped) {
+  Add(partition, user, index, json, {}, grouped);
 }
 
 void EventBatch::AddImpression(uint32_t partition, std::string_view user, uint64_t index,
-                               const IdRef& item, std::optional<int64_t> at_ms) {
-  std::string token;
-  wire::AppendId(item, &token);
-  Add(partition, user, index, token, at_ms);
+                               const Impression& impression) {
+  const bool grouped = !impression.of.empty() || !impression.same_as.empty();
+  std::string token = grouped ? "{\"id\":" : "";
+  wire::AppendId(impression.item, &token);
+  if (grouped) {
+    AppendGroups("of", impression.of, &token);
+    AppendGroups("same_as", impression.same_as, &token);
+    token.push_back('}');
+  }
+  Add(partition, user, index, token, {impression.at_ms, impression.surface}, grouped);
 }
 
 void EventBatch::Close(Part* part) const {
+  part->record.kind = RecordKindOf(kind_, part->grouped);
   std::string& value = part->record.value;
   value.append("],\"collection\":");
   wire::AppendJsonString(collection_, &value);
+  if (!part->surface.empty()) {
+    value.append(",\"surface\":");
+    wire::AppendJsonString(part->surface, &value);
+  }
   if (part->at_ms) value.append(",\"at\":").append(std::to_string(*part->at_ms));
   value += '}';
 }

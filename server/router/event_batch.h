@@ -11,11 +11,19 @@
 #include <vector>
 
 #include "api/event_counts.h"
+#include "api/routes.h"
 #include "router/log_writer.h"
 #include "router/position.h"
 #include "seendb/engine.h"
 
 namespace seendb::router {
+
+/// The kind of events that a route takes.
+inline api::EventKind EventKindOf(const api::Route& route) {
+  return route.path == "/plays"       ? api::EventKind::kPlays
+         : route.path == "/exposures" ? api::EventKind::kExposures
+                                      : api::EventKind::kImpressions;
+}
 
 /// See the head of this file. Threads: one at a time.
 class EventBatch {
@@ -24,10 +32,13 @@ class EventBatch {
   EventBatch(api::EventKind kind, std::string collection)
       : kind_(kind), collection_(std::move(collection)) {}
 
-  /// Adds the next event, at `index` of the request. `user`: as text; `json`: the play.
-  void AddPlay(uint32_t partition, std::string_view user, uint64_t index, std::string_view json);
-  void AddImpression(uint32_t partition, std::string_view user, uint64_t index, const IdRef& item,
-                     std::optional<int64_t> at_ms);
+  /// Adds the next event, at `index` of the request. `user`: as text; `json`: the play, or the
+  /// exposure.
+  /// `grouped`: the play has groups, or says that it has none.
+  void AddEvent(uint32_t partition, std::string_view user, uint64_t index, std::string_view json,
+                bool grouped = false);
+  void AddImpression(uint32_t partition, std::string_view user, uint64_t index,
+                     const Impression& impression);
   size_t events() const { return events_; }
   size_t bytes() const { return bytes_; }
 
@@ -50,12 +61,18 @@ class EventBatch {
     OwnedRecord record;
     std::vector<uint64_t> indexes;  // of the request
     std::optional<int64_t> at_ms;   // of impressions
+    std::string surface;            // of impressions
+    bool grouped = false;
+  };
+  /// What impressions of one record have in common, beside their user.
+  struct Common {
+    std::optional<int64_t> at_ms = {};
+    std::string_view surface = {};
   };
 
   void Add(uint32_t partition, std::string_view user, uint64_t index, std::string_view json,
-           std::optional<int64_t> at_ms);
-  Part& PartFor(uint32_t partition, std::string_view user, size_t bytes,
-                std::optional<int64_t> at_ms);
+           const Common& common, bool grouped);
+  Part& PartFor(uint32_t partition, std::string_view user, size_t bytes, const Common& common);
   void Close(Part* part) const;
 
   const api::EventKind kind_;

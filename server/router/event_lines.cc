@@ -5,8 +5,10 @@
 
 #include "api/refusals.h"
 #include "api/status_http.h"
+#include "base/facts.h"
 #include "router/answers.h"
 #include "router/hop_request.h"
+#include "wire/exposures_json.h"
 #include "wire/json_syntax.h"
 #include "wire/refusal_names.h"
 
@@ -79,9 +81,7 @@ EventLines::EventLines(ClusterRouter* router, const http::RequestHead& head, con
       headers_(AppendHeaders(head, plan, 0)),
       collection_(std::move(collection)),
       entry_(std::move(entry)),
-      kind_(api::Routes()[static_cast<size_t>(plan.route)].path == "/plays"
-                ? api::EventKind::kPlays
-                : api::EventKind::kImpressions),
+      kind_(EventKindOf(api::Routes()[static_cast<size_t>(plan.route)])),
       lines_(router->context_.limits.line_bytes) {}
 
 bool EventLines::Later(int64_t* later_us) const {
@@ -91,35 +91,36 @@ bool EventLines::Later(int64_t* later_us) const {
 
 size_t EventLines::Take(std::string_view bytes, bool last, std::string*) {
   if (under_way_) TakeResults();
-  size_t taken = 0;
-  std::string_view line;
-  while (!Failed()) {
-    if (batch_ && (batch_->events() >= kBatch || batch_->bytes() >= kBatchBytes)) {
-      Send();
-      return taken;
-    }
-    const wire::LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
-    if (found == wire::LineCutter::Found::kNeedsMore) break;
-    const uint64_t index = next_line_++;
-    if (found == wire::LineCutter::Found::kTooLong) {
-      Refuse(index,
-             Status::InvalidArgument(
-                 "line over " + std::to_string(router_.context_.limits.line_bytes) + " bytes"));
-    } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-      TakeLine(index, line);
-    }
-  }
-  const bool due = last || Clock::now() - sent_at_ > kBatchAge;
+  const auto full = [this] {
+    return batch_ && (batch_->events() >= kBatch || batch_->bytes() >= kBatchBytes);
+  };
+  const size_t taken = lines_.Read(
+      bytes, last, [&] { return Failed() || full(); },
+      [this](uint64_t number, std::string_view line) { TakeLine(number, line); },
+      [this](uint64_t number, Status status) { Refuse(number, std::move(status)); });
+  const bool due = last || full() || Clock::now() - sent_at_ > kBatchAge;
   if (due && !Failed() && batch_) Send();
   return taken;
+}
+
+Status EventLines::ParseLine(std::string_view line, wire::JsonDocument* document, Play* event) {
+  if (kind_ != api::EventKind::kExposures) {
+    Watch watch;
+    Status status = wire::ParseEvent(line, document, event,
+                                     kind_ == api::EventKind::kPlays ? &watch : nullptr, &groups_);
+    event->watch = nullptr;
+    return status.ok() ? CheckGroups(event->of, event->same_as) : status;
+  }
+  Exposure exposure;
+  const Status status = wire::ParseExposure(line, document, &exposure, &groups_);
+  *event = {.user = exposure.user, .item = exposure.item, .at_ms = exposure.at_ms};
+  return status.ok() ? CheckGroups(exposure.of, exposure.same_as) : status;
 }
 
 void EventLines::TakeLine(uint64_t index, std::string_view line) {
   wire::JsonDocument document(&router_.context_.unsafe_integers);
   Play event;
-  Watch watch;
-  Status status = wire::ParseEvent(line, &document, &event,
-                                   kind_ == api::EventKind::kPlays ? &watch : nullptr, nullptr);
+  Status status = ParseLine(line, &document, &event);
   if (!status.ok()) {
     if (recorded_.refusals.size() < kMaxRefusals) {
       status = wire::ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
@@ -130,10 +131,15 @@ void EventLines::TakeLine(uint64_t index, std::string_view line) {
   const Engine& engine = *router_.context_.engine.load(std::memory_order_acquire);
   const uint32_t partition = engine.ShardOf(event.user);
   const std::string user = event.user.ToString();
-  if (kind_ == api::EventKind::kPlays) {
-    batch_->AddPlay(partition, user, index, line);
+  if (kind_ != api::EventKind::kImpressions) {
+    batch_->AddEvent(partition, user, index, line, groups_.any());
   } else {
-    batch_->AddImpression(partition, user, index, event.item, event.at_ms);
+    batch_->AddImpression(partition, user, index,
+                          {.user = event.user,
+                           .item = event.item,
+                           .at_ms = event.at_ms,
+                           .of = event.of,
+                           .same_as = event.same_as});
   }
 }
 

@@ -1,5 +1,5 @@
-// server/router/event_lines.h: POST /plays and POST /impressions as NDJSON at a node of a cluster:
-// lines are gathered, and go into the log batch by batch.
+// server/router/event_lines.h: POST /plays, /impressions and /exposures as NDJSON at a node of a
+// cluster: lines are gathered, and go into the log batch by batch.
 
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "api/events_call.h"
 #include "router/event_batch.h"
 #include "router/router.h"
+#include "wire/groups_json.h"
 #include "wire/lines.h"
 
 namespace seendb::router {
@@ -36,6 +37,8 @@ class EventLines final : public http::BodyStream {
  private:
   using Results = std::vector<Result<wire::Appended>>;
 
+  /// The content of the line.
+  Status ParseLine(std::string_view line, wire::JsonDocument* document, Play* event);
   void TakeLine(uint64_t index, std::string_view line);
   void Refuse(uint64_t index, Status status);
   void Send();
@@ -47,9 +50,9 @@ class EventLines final : public http::BodyStream {
   const std::string collection_;
   const std::shared_ptr<const api::CatalogEntry> entry_;
   const api::EventKind kind_;
-  wire::LineCutter lines_;
+  wire::NumberedLines lines_;
+  wire::EventGroupsReader groups_;  // of the line
   http::Waiting* waiting_ = nullptr;
-  uint64_t next_line_ = 0;
   std::optional<EventBatch> batch_;
   std::chrono::steady_clock::time_point sent_at_ = std::chrono::steady_clock::now();
   bool under_way_ = false;

@@ -34,6 +34,7 @@ peers::Headers HopHeaders(const http::RequestHead& head, const http::Plan& plan,
   add("SeenDB-Hop", "1");
   add("Content-Type", head.content_type);
   add("Accept", head.accept);
+  add("If-None-Match", head.if_none_match);
   add("X-Request-Id", head.request_id);
   add("SeenDB-User", head.routing.user);
   add("SeenDB-Position", head.routing.position);

@@ -57,7 +57,7 @@ Result<uint64_t> Imports::Record(std::string_view collection, std::span<const Pl
     const IdRef& user = plays[i].user;
     json.clear();
     wire::AppendEvent(plays[i], &json);
-    batch.AddPlay(shard_of_(user), user.ToString(), i, json);
+    batch.AddEvent(shard_of_(user), user.ToString(), i, json);
   }
   return AppendAll(batch.TakeRecords());
 }

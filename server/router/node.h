@@ -33,6 +33,8 @@ struct RouterNode {
   /// How far the records of what the cluster is are read here: the engine's collections are not
   /// ahead of it. Waits for nothing.
   std::function<int64_t()> meta_offset;
+  /// The version of log records that nodes may write. Waits for nothing.
+  std::function<uint32_t()> log_version;
   /// As of replica::Replicas.
   std::function<void(uint32_t partition, int64_t next_offset, replica::Time deadline,
                      std::function<void(bool)> done)>

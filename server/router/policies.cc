@@ -46,6 +46,12 @@ bool AwaitHere(Engine& engine, std::string_view name, const cluster::MetaCollect
   }
 }
 
+/// Whether it names what nodes read from log records of version 3 on alone.
+bool IsOfFacts(const PolicyPatch& patch) {
+  return patch.counts || patch.caps || patch.exposed_is_seen || patch.exposures.recent ||
+         patch.exposures.days;
+}
+
 void TellPending(const std::vector<std::string>& pending, std::string* body) {
   if (pending.empty()) return;
   std::string list = "[";
@@ -71,8 +77,13 @@ void ClusterRouter::PutPolicy(Call& call) {
   }
   if (Status may = api::MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
   const std::string_view body = call.request.body.empty() ? "{}" : call.request.body;
-  if (const auto patch = PolicyPatchFromJson(body); !patch.ok()) {
-    return call.Refuse(patch.status());
+  const Result<PolicyPatch> patch = PolicyPatchFromJson(body);
+  if (!patch.ok()) return call.Refuse(patch.status());
+  // Nodes that do not know a member stop reading at a record that has it.
+  if (IsOfFacts(*patch) && !LogsGroups()) {
+    return call.Refuse(Status::Unavailable(
+        "policies of a cluster have no counts, caps and exposures until seendb cluster upgrade "
+        "--finish"));
   }
   const cluster::CollectionRecord record{
       .name = name, .patch = std::string(body), .at_ms = call.engine().NowMs()};

@@ -7,6 +7,7 @@
 #include "router/answers.h"
 #include "router/event_lines.h"
 #include "router/filter_lines.h"
+#include "router/mark_lines.h"
 #include "router/user_of.h"
 
 namespace seendb::router {
@@ -62,6 +63,7 @@ http::Task<> ClusterRouter::Handle(Call& call) {
       return route.Answer(call);
     case Spread::kRead:
     case Spread::kFilter:
+    case Spread::kTurn:
       return AnswerRead(call, route);
     case Spread::kEvents:
       return AnswerEvents(call, route);
@@ -85,10 +87,14 @@ http::Task<> ClusterRouter::AnswerRead(Call& call, const Route& route) {
   if (table == nullptr || !question || question->partition >= table->partitions()) {
     return route.Answer(call);  // which says what is wrong
   }
+  if (const Status way = route.check_way ? route.check_way(call) : Status(); !way.ok()) {
+    call.Refuse(way);
+    return {};
+  }
   const http::RequestHead& head = call.request.head;
   ReadAsk ask;
   ask.partition = question->partition;
-  ask.leader_alone = question->record;
+  ask.leader_alone = question->record || route.spread == Spread::kTurn;
   ask.here_alone = head.routing.hop;
   ask.failover = head.routing.failover;
   ask.until = UntilOf(head, call.request.age_us);
@@ -203,6 +209,7 @@ std::unique_ptr<http::BodyStream> ClusterRouter::Stream(const http::RequestHead&
   const Route& route = api::Routes()[static_cast<size_t>(plan.route)];
   if (route.spread == Spread::kFilter) return FilterLines::Make(this, head, plan);
   if (route.spread == Spread::kEvents) return EventLines::Make(this, head, plan, refusal);
+  if (route.spread == Spread::kCommand) return MarkLines::Make(this, head, plan, refusal);
   if (route.spread == Spread::kNowhere) *refusal = NotAtNodes(route);
   return nullptr;
 }

@@ -39,8 +39,11 @@ class ClusterRouter final : public api::Router {
                                            Status* refusal) override;
   bool TakesStream(const http::RequestHead& head, const http::Plan& plan) override;
   http::Task<> Append(api::Call call) override;
-  void Served(const IdRef& user, std::string_view collection, std::span<const IdRef> items,
+  void Served(const IdRef& user, std::string_view collection, std::span<const Impression> items,
               int64_t at_ms) override;
+  bool LogsGroups() const override;
+  http::Task<> Reserved(api::Call call, std::string user,
+                        std::vector<std::string> promised) override;
 
   /// What appends to the log.
   const LogWriter& writer() const { return writer_; }
@@ -51,6 +54,7 @@ class ClusterRouter final : public api::Router {
  private:
   friend class FilterLines;
   friend class EventLines;
+  friend class MarkLines;
 
   // router.cc: questions.
   http::Task<> AnswerRead(api::Call& call, const api::Route& route);

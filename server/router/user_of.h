@@ -19,7 +19,8 @@ struct Question {
   std::optional<int64_t> deadline_ms = {};  ///< that it names itself
 };
 
-/// Of a route of Spread::kRead or kFilter; nothing: no user is named, or none that there can be.
+/// Of a route of Spread::kRead, kFilter or kTurn; nothing: no user is named, or none that there can
+/// be.
 std::optional<Question> QuestionOf(const api::Call& call, const Engine& engine);
 /// Of one line of NDJSON of filters. Followed by http::kBodyPadding readable bytes.
 std::optional<Question> QuestionOfLine(std::string_view line, const Engine& engine);

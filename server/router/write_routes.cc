@@ -8,13 +8,16 @@
 #include "api/events_binary.h"
 #include "api/events_call.h"
 #include "api/status_http.h"
+#include "base/facts.h"
 #include "http/wait.h"
 #include "router/answers.h"
 #include "router/event_lines.h"
 #include "router/hop_request.h"
 #include "router/router.h"
 #include "wire/appended.h"
+#include "wire/exposures_json.h"
 #include "wire/media_type.h"
+#include "wire/sets_json.h"
 
 namespace seendb::router {
 namespace {
@@ -31,15 +34,49 @@ struct Command {
   http::Method method;
   std::string_view path;
   LogKind kind;
-  Status (*check)(const Call& call);  ///< null: the path alone
+  Status (*check)(const Call& call);  ///< null: the path alone; else the body is the value
+  /// In place of `check`: gives the value, too, and may give the record another kind.
+  Status (*make)(const Call& call, OwnedRecord* record) = nullptr;
 };
+
+/// A deletion that names groups has a kind of its own: older nodes would pass over their names.
+Status DeletionForLog(const Call& call, OwnedRecord* record) {
+  bool lifts_groups = false;
+  Status status = api::CheckHistoryDelete(call, &lifts_groups);
+  if (lifts_groups) record->kind = LogKind::kHistoryDeleteGrouped;
+  record->value = call.request.body;
+  return status;
+}
+
+Status MarksForLog(const Call& call, OwnedRecord* record) {
+  return api::MarksForLog(call, &record->value);
+}
+
+Status MarkDeletionForLog(const Call& call, OwnedRecord* record) {
+  return api::MarkDeletionForLog(call, &record->value);
+}
+
+Status UserSetForLog(const Call& call, OwnedRecord* record) {
+  return api::UserSetForLog(call, cluster::kLogValueBytesMost, &record->value);
+}
+
+Status UserSetDeletionForLog(const Call& call, OwnedRecord* record) {
+  return api::UserSetDeletionForLog(call, &record->value);
+}
+
 constexpr Command kCommands[] = {
     {http::Method::kDelete, "/users/{user}", LogKind::kErase, nullptr},
-    {http::Method::kPost, "/users/{user}/history/delete", LogKind::kHistoryDelete,
-     api::CheckHistoryDelete},
+    {http::Method::kPost, "/users/{user}/history/delete", LogKind::kHistoryDelete, nullptr,
+     DeletionForLog},
     {http::Method::kPost, "/users/{user}/history/clear", LogKind::kHistoryClear,
      api::CheckHistoryClear},
     {http::Method::kPut, "/users/{user}/recording", LogKind::kRecording, api::CheckRecording},
+    {http::Method::kPost, "/users/{user}/marks", LogKind::kMarks, nullptr, MarksForLog},
+    {http::Method::kDelete, "/users/{user}/marks/{group}", LogKind::kMarkDelete, nullptr,
+     MarkDeletionForLog},
+    {http::Method::kPut, "/users/{user}/sets/{name}", LogKind::kUserSet, nullptr, UserSetForLog},
+    {http::Method::kDelete, "/users/{user}/sets/{name}", LogKind::kUserSet, nullptr,
+     UserSetDeletionForLog},
 };
 
 /// For the read after a change of the recording.
@@ -64,7 +101,40 @@ Status ReadBinaryPlays(const Call& call, const Engine& engine, std::optional<Eve
     const Play& play = plays.plays[i];
     json.clear();
     wire::AppendEvent(play, &json);
-    (*batch)->AddPlay(engine.ShardOf(play.user), play.user.ToString(), i, json);
+    (*batch)->AddEvent(engine.ShardOf(play.user), play.user.ToString(), i, json);
+  }
+  return status;
+}
+
+/// The users of a body, and their partitions: views of the body end with the next document.
+template <typename Event>
+std::vector<std::pair<uint32_t, std::string>> UsersOf(const std::vector<Event>& events,
+                                                      const Engine& engine) {
+  std::vector<std::pair<uint32_t, std::string>> users;
+  users.reserve(events.size());
+  for (const Event& event : events) {
+    users.emplace_back(engine.ShardOf(event.user), event.user.ToString());
+  }
+  return users;
+}
+
+/// Refuses events with too many groups, before they are in the log.
+template <typename Event>
+Status CheckGroupsOf(const std::vector<Event>& events, const std::string& where) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    const Status good = CheckGroups(events[i].of, events[i].same_as);
+    if (!good.ok()) return good.WithFieldPrefix(where + std::to_string(i));
+  }
+  return {};
+}
+
+/// The events of a body that was read, each as it came. `grouped`: one of them has groups.
+Status AddEvents(const Call& call, const std::vector<std::pair<uint32_t, std::string>>& users,
+                 bool grouped, wire::JsonDocument* document, EventBatch* batch) {
+  std::vector<std::string_view> events;
+  const Status status = wire::SplitPlays(call.request.body, document, &events);
+  for (size_t i = 0; status.ok() && i < events.size(); ++i) {
+    batch->AddEvent(users[i].first, users[i].second, i, events[i], grouped);
   }
   return status;
 }
@@ -79,42 +149,67 @@ Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatc
   wire::PlaysCall plays;
   plays.groups = &groups;
   Status status = wire::ParsePlays(call.request.body, &document, &plays);
-  if (status.ok() && groups.any()) {
-    // Another node might pass over such an event, and differ for ever.
-    return Status::Incompatible(
-        "nodes of a cluster don't take groups of plays yet: its log has no record for them");
-  }
+  if (status.ok()) status = CheckGroupsOf(plays.plays, "/events/");
   if (status.ok()) status = api::ChooseCollection(call, plays.collection, collection);
   if (!status.ok()) return status;
-  std::vector<std::pair<uint32_t, std::string>> users;  // the views end with the next document
-  users.reserve(plays.plays.size());
-  for (const Play& play : plays.plays) {
-    users.emplace_back(engine.ShardOf(play.user), play.user.ToString());
-  }
+  const auto users = UsersOf(plays.plays, engine);
   const std::string named(*collection);
   batch->emplace(EventKind::kPlays, named);
-  std::vector<std::string_view> events;
-  status = wire::SplitPlays(call.request.body, &document, &events);
-  for (size_t i = 0; status.ok() && i < events.size(); ++i) {
-    (*batch)->AddPlay(users[i].first, users[i].second, i, events[i]);
+  return AddEvents(call, users, groups.any(), &document, &**batch);
+}
+
+/// Exposures in binary, likewise.
+Status ReadBinaryExposures(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
+                           std::string_view* collection) {
+  wire::ExposuresCall exposed;
+  Status status = api::ParseBinaryExposures(call, &exposed);
+  if (status.ok()) status = api::ChooseCollection(call, {}, collection);
+  if (!status.ok()) return status;
+  batch->emplace(EventKind::kExposures, std::string(*collection));
+  std::string json;
+  for (size_t i = 0; i < exposed.exposures.size(); ++i) {
+    const Exposure& one = exposed.exposures[i];
+    json.clear();
+    wire::AppendExposure(one, &json);
+    (*batch)->AddEvent(engine.ShardOf(one.user), one.user.ToString(), i, json);
   }
   return status;
+}
+
+Status ReadExposures(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
+                     std::string_view* collection) {
+  if (wire::IsBinary(call.request.head.content_type)) {
+    return ReadBinaryExposures(call, engine, batch, collection);
+  }
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::ExposuresCall exposed;
+  Status status = wire::ParseExposures(call.request.body, &document, &exposed);
+  if (status.ok()) status = CheckGroupsOf(exposed.exposures, "/events/");
+  if (status.ok()) status = api::ChooseCollection(call, exposed.collection, collection);
+  if (!status.ok()) return status;
+  const auto users = UsersOf(exposed.exposures, engine);
+  const std::string named(*collection);
+  batch->emplace(EventKind::kExposures, named);
+  return AddEvents(call, users, false, &document, &**batch);
 }
 
 Status ReadImpressions(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                        std::string_view* collection) {
   wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::EventGroupsReader groups;
   wire::ImpressionsCall served;
+  served.groups = &groups;
   Status status = wire::IsBinary(call.request.head.content_type)
                       ? api::ParseBinaryImpressions(call, &served)
                       : wire::ParseImpressions(call.request.body, call.context.max_candidates,
                                                &document, &served);
+  if (status.ok()) status = CheckGroupsOf(served.impressions, "/items/");
   if (status.ok()) status = api::ChooseCollection(call, served.collection, collection);
   if (!status.ok()) return status;
   batch->emplace(EventKind::kImpressions, std::string(*collection));
   for (size_t i = 0; i < served.impressions.size(); ++i) {
     const Impression& one = served.impressions[i];
-    (*batch)->AddImpression(engine.ShardOf(one.user), one.user.ToString(), i, one.item, one.at_ms);
+    (*batch)->AddImpression(engine.ShardOf(one.user), one.user.ToString(), i, one);
   }
   return status;
 }
@@ -122,12 +217,13 @@ Status ReadImpressions(const Call& call, const Engine& engine, std::optional<Eve
 }  // namespace
 
 http::Task<> ClusterRouter::AnswerEvents(Call call, const Route& route) {
-  const EventKind kind = route.path == "/plays" ? EventKind::kPlays : EventKind::kImpressions;
+  const EventKind kind = EventKindOf(route);
   const auto batch = std::make_shared<std::optional<EventBatch>>();
   std::string_view named;
-  const Status status = kind == EventKind::kPlays
-                            ? ReadPlays(call, call.engine(), batch.get(), &named)
-                            : ReadImpressions(call, call.engine(), batch.get(), &named);
+  const auto read = kind == EventKind::kPlays       ? ReadPlays
+                    : kind == EventKind::kExposures ? ReadExposures
+                                                    : ReadImpressions;
+  const Status status = read(call, call.engine(), batch.get(), &named);
   if (!status.ok()) co_return call.Refuse(status);
   auto entry = context_.catalog.Find(named);
   if (!entry) co_return call.Refuse(context_.catalog.Unknown(named, "/collection"));
@@ -139,7 +235,7 @@ http::Task<> ClusterRouter::AnswerEvents(Call call, const Route& route) {
     const EventBatch::Outcome outcome = (*batch)->Merge(results, &positions);
     const Status& failure = outcome.failure;
     if (!failure.ok()) {
-      const bool at_event = kind == EventKind::kPlays && failure.field().starts_with("/") &&
+      const bool at_event = kind != EventKind::kImpressions && failure.field().starts_with("/") &&
                             failure.field() != "/collection";
       http::WriteError(api::ToHttpError(at_event ? failure.WithFieldPrefix("/events") : failure),
                        &response);
@@ -166,11 +262,12 @@ http::Task<> ClusterRouter::AnswerCommand(Call call, const Route& route) {
       [&](const Command& one) { return one.method == route.method && one.path == route.path; });
   IdRef user;
   Status status = api::PathId(call.plan, 0, "/user", &user);
-  if (status.ok() && command->check != nullptr) status = command->check(call);
-  if (!status.ok()) co_return call.Refuse(status);
   OwnedRecord record;
-  record.partition = call.engine().ShardOf(user);
+  if (status.ok() && command->check != nullptr) status = command->check(call);
   record.kind = command->kind;
+  if (status.ok() && command->make != nullptr) status = command->make(call, &record);
+  if (!status.ok()) co_return call.Refuse(status);
+  record.partition = call.engine().ShardOf(user);
   record.key = user.ToString();
   if (command->check != nullptr) record.value = call.request.body;
   const uint32_t partition = record.partition;
@@ -181,7 +278,10 @@ http::Task<> ClusterRouter::AnswerCommand(Call call, const Route& route) {
                        UntilOf(call.request.head, call.request.age_us), std::move(give));
       });
   if (!result.ok() || !result->verdict.ok()) {
-    const Status failure = result.ok() ? result->verdict : result.status();
+    Status failure = result.ok() ? result->verdict : result.status();
+    if (result.ok() && command->kind == LogKind::kMarks) {
+      failure = api::MarkFailure(failure, api::HasSingleMark(call));
+    }
     co_return http::WriteError(api::ToHttpError(failure), &call.response);
   }
   http::Response& response = call.response;
@@ -193,6 +293,14 @@ http::Task<> ClusterRouter::AnswerCommand(Call call, const Route& route) {
     co_await TellRecording(call, partition);
   } else if (command->kind == LogKind::kErase) {
     api::AppendErasure(result->erasure, &response.body);
+  } else if (command->kind == LogKind::kMarks) {
+    api::AnswerMarked(result->recorded, &response);
+  } else if (command->kind == LogKind::kUserSet && command->method == http::Method::kPut) {
+    UserSetInfo info = result->user_set;
+    info.name = call.plan.arguments[1];
+    wire::AppendUserSetInfo(info, &response.body);
+  } else if (command->kind == LogKind::kMarkDelete || command->kind == LogKind::kUserSet) {
+    api::AnswerDeleted(result->recorded.accepted > 0, &response);
   } else {
     const bool deleted = command->kind == LogKind::kHistoryDelete;
     response.body = deleted ? "{\"deleted\":true}" : "{\"cleared\":true}";
@@ -266,13 +374,47 @@ http::Task<> ClusterRouter::Append(Call call) {
   call.response.body = wire::AppendedToJson(*result);
 }
 
+/// It is not tried elsewhere: the promise counts here, and would count once more.
+http::Task<> ClusterRouter::Reserved(Call call, std::string user,
+                                     std::vector<std::string> promised) {
+  const uint32_t partition = call.engine().ShardOf(IdRef(user));
+  const auto until = UntilOf(call.request.head, call.request.age_us);
+  Appended last;
+  for (std::string& value : promised) {
+    OwnedRecord record;
+    record.partition = partition;
+    record.kind = LogKind::kReserve;
+    record.key = user;
+    record.value = std::move(value);
+    writer_.Stamp(&record);
+    const auto result =
+        co_await http::Given<Result<Appended>>([&](http::Give<Result<Appended>> give) {
+          writer_.AppendHere(record, until, std::move(give));
+        });
+    if (!result.ok() || !result->verdict.ok()) {
+      const Status& failure = result.ok() ? result->verdict : result.status();
+      call.response.Clear();
+      co_return http::WriteError({503, "busy",
+                                  "reserved at this node, and not known to be in the log: " +
+                                      std::string(failure.message())},
+                                 &call.response);
+    }
+    last = *result;
+  }
+  SayPosition(partition, last, &call.response);
+}
+
+bool ClusterRouter::LogsGroups() const {
+  return cluster::CheckMayWrite(LogKind::kImpressionsGrouped, node_.log_version()).ok();
+}
+
 void ClusterRouter::Served(const IdRef& user, std::string_view collection,
-                           std::span<const IdRef> items, int64_t at_ms) {
+                           std::span<const Impression> items, int64_t at_ms) {
   const Engine& engine = *context_.engine.load(std::memory_order_acquire);
   EventBatch batch(EventKind::kImpressions, std::string(collection));
   const std::string text = user.ToString();
   for (size_t i = 0; i < items.size(); ++i) {
-    batch.AddImpression(engine.ShardOf(user), text, i, items[i], at_ms);
+    batch.AddImpression(engine.ShardOf(user), text, i, items[i]);
   }
   for (OwnedRecord& record : batch.TakeRecords()) {
     record.arrival_least_ms = at_ms;  // later than the present where the clock went back

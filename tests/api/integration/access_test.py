@@ -21,7 +21,9 @@ from certificates import Authority
 from openapi_check import whole_document
 from seendb_client import Client, Server, eventually
 
-ROLES = ("read", "write", "admin")
+ROLES = ("read", "write", "admin", "filters")
+INCLUDED = {"read": {"read"}, "write": {"read", "write"}, "admin": {"read", "write", "admin"},
+            "filters": {"read", "write", "filters"}}
 
 
 def bearer(token):
@@ -118,7 +120,7 @@ class AccessTest(unittest.TestCase):
 
     def test_every_route_and_every_role(self):
         with self.start() as server:
-            seen = {None: 0, "read": 0, "write": 0, "admin": 0}
+            seen = {None: 0, "read": 0, "write": 0, "admin": 0, "filters": 0}
             for method, target, role, path in list(self.operations(server)):
                 ask = lambda headers: server.client().request(method, target, None, headers)
                 if role == "peer":  # no token is the secret of a cluster
@@ -138,7 +140,7 @@ class AccessTest(unittest.TestCase):
                 for caller in ROLES:
                     answer = ask(bearer(caller + "-token"))
                     denied = answer.status in (401, 403)
-                    self.assertEqual(denied, ROLES.index(caller) < ROLES.index(role),
+                    self.assertEqual(denied, role not in INCLUDED[caller],
                                      (method, target, caller, answer.body))
                     if denied:
                         self.assertEqual(answer.error["code"], "forbidden")
@@ -150,6 +152,7 @@ class AccessTest(unittest.TestCase):
                     self.assertEqual(other.status, 409)
                 elif other.status != 403:  # refused for its (absent) body before
                     self.assertEqual(other.status, 400, (method, target, other.body))
+            self.assertEqual(seen.pop("filters"), 2)
             self.assertGreaterEqual(min(seen.values()), 5)
 
     def test_collections(self):

@@ -23,6 +23,7 @@ NOW = 1_700_000_000_000  # 14 November 2023
 KEY = "000102030405060708090a0b0c0d0e0f"
 PLAY = {"events": [{"user": "anna", "item": "v1"}, {"user": "ben", "item": "v1"}]}
 TOKEN = {"Authorization": "Bearer support-token"}
+OF_FILTERS = {"Authorization": "Bearer filters-token"}
 
 
 def lines_in(path):
@@ -36,10 +37,11 @@ class AuditTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.path = os.path.join(self.folder, "audit.log")
         self.tokens = os.path.join(self.folder, "tokens.json")
-        digest = hashlib.sha256(b"support-token").hexdigest()
+        entries = [{"name": name, "sha256": hashlib.sha256(name.encode() + b"-token").hexdigest(), "role": role}
+                   for name, role in (("support", "admin"), ("filters", "filters"))]
         with open(os.open(self.tokens, os.O_CREAT | os.O_WRONLY, 0o600), "w",
                   encoding="utf-8") as file:
-            json.dump([{"name": "support", "sha256": digest, "role": "admin"}], file)
+            json.dump(entries, file)
 
     def config(self, more=None, **audit):
         return dict({"audit": dict({"file": self.path}, **audit),
@@ -69,7 +71,7 @@ class AuditTest(unittest.TestCase):
             for method in operations:
                 needs = operations[method].get("security")
                 role = needs[-1]["token"][0] if needs else None
-                if role != "admin" and not path.startswith("/users/"):
+                if role not in ("admin", "filters") and not path.startswith("/users/"):
                     continue
                 if path.endswith("/{file}"):  # pieces of a copy, whose making has its lines
                     continue
@@ -81,7 +83,8 @@ class AuditTest(unittest.TestCase):
                 if path == "/admin/tail":
                     target += "?seconds=1"
                 body = {} if method in ("post", "put") else None
-                self.assertNotEqual(server.request(method.upper(), target, body, TOKEN).status, 401)
+                token = OF_FILTERS if role == "filters" else TOKEN
+                self.assertNotEqual(server.request(method.upper(), target, body, token).status, 401)
         for method, path in (("POST", "/plays"), ("POST", "/filter"), ("POST", "/impressions"),
                              ("GET", "/collections"), ("GET", "/cluster")):
             body = {} if method == "POST" else None
@@ -104,8 +107,9 @@ class AuditTest(unittest.TestCase):
                 self.assertEqual(begun[line["id"]]["route"], line["route"])
                 self.assertGreaterEqual(line["status"], 200)
                 continue
+            of_filters = line["route"] in ("GET /users/{user}/filter", "GET /admin/item-hash-key")
             self.assertEqual((line["token"], line["role"], line["address"]),
-                             ("support", "admin", "127.0.0.1"))
+                             (("filters", "filters") if of_filters else ("support", "admin")) + ("127.0.0.1",))
             self.assertLess(abs(line["ms"] - time.time() * 1000), 600_000)  # the machine's clock
             if "{user}" in line["route"]:
                 hashes.add(line["user"])

@@ -67,6 +67,37 @@ class CapsTest(unittest.TestCase):
         self.assertEqual(said["unseen"], ["v21", "v30", "v31"])
         self.assertEqual(self.call("/filter", body)["unseen"], [])
 
+    def test_the_policys_caps_hold_besides(self):
+        self.assertEqual(self.server.put("/collections/ads", {
+            "counts": {"author": "7d", "item": "2d"}, "caps": TWO_OF_AN_AUTHOR}).status, 200)
+        items = by_author(("a", 0), ("b", 0), ("c", 0))
+
+        def left(**more):
+            return self.call("/filter", {"user": "p2", "items": items, "collection": "ads", **more})["unseen"]
+
+        self.assertEqual(left(), ["a", "b"])
+        self.assertEqual(left(caps=[dict(TWO_OF_AN_AUTHOR[0], n=9)]), ["a", "b"])
+        self.assertEqual(left(caps=[dict(TWO_OF_AN_AUTHOR[0], n=1)]), ["a"])
+        answer = self.server.post("/filter", {"user": "p2", "items": items, "collection": "ads",
+                                              "caps": [dict(TWO_OF_AN_AUTHOR[0], within="8d")]})
+        self.assertEqual((answer.status, answer.error["field"]), (400, "/caps/0/within"))
+        said = self.call("/reserve", {"user": "p2", "items": items, "caps": [], "collection": "ads"})
+        self.assertEqual(said, {"reserved": ["a", "b"], "refused": ["c"]})
+        counts = self.server.get("/users/p2/counts?of=item&collection=ads").json["counts"]
+        self.assertEqual(sorted((one["key"], one["item"]) for one in counts), [("item:a", "a"), ("item:b", "b")])
+        said = self.call("/filter", {"user": "p2", "items": ["a", "z"], "collection": "ads", "explain": True,
+                                     "caps": [{"of": "item", "n": 1, "within": "1d"}]})
+        self.assertEqual((said["unseen"], said["reasons"]), (["z"], {"a": "cap:item"}))
+        self.assertEqual(self.server.put("/collections/ads", {"caps": []}).status, 200)
+        self.assertEqual(left(), ["a", "b", "c"])
+        self.assertEqual(self.server.get("/collections/ads").json["counts"], {"author": "7d", "item": "2d"})
+        for policy, field in [({"caps": [dict(TWO_OF_AN_AUTHOR[0], n=0)]}, "/caps/0/n"),
+                              ({"caps": TWO_OF_AN_AUTHOR * 9}, "/caps"), ({"caps": {}}, "/caps"),
+                              ({"caps": [dict(TWO_OF_AN_AUTHOR[0], within="8d")]}, "/caps/0/within"),
+                              ({"counts": {"author": "31d"}}, "/counts/author"), ({"counts": []}, "/counts")]:
+            answer = self.server.put("/collections/ads", policy)
+            self.assertEqual((answer.status, answer.error["field"]), (400, field), policy)
+
     def test_what_comes_back_is_within_caps(self):
         items = by_author(("a", 0), ("b", 0), ("c", 1), ("d", 1))
         self.call("/impressions", {"user": "w", "items": ["a", "b", "c"], "at": NOW - 20 * DAY})

@@ -99,6 +99,22 @@ class CountsTest(unittest.TestCase):
         self.assertEqual(self.counts("c"), {"counts": []})
         self.assertEqual(len(self.counts("c", collection="shorts")["counts"]), 1)
 
+    def test_items_are_counted_where_the_policy_names_them(self):
+        self.server.put("/collections/items", {"counts": {"item": "30d", "author": "1d"}})
+        event = {"user": "i", "item": "v1", "at": NOW - 2 * DAY, "of": ["author:1"]}
+        for path in ("/plays", "/exposures"):
+            self.record(path, {"events": [event, dict(event, item=7)], "collection": "items"})
+        self.record("/impressions", {"user": "i", "items": ["v1"], "at": NOW, "collection": "items"})
+        self.assertEqual(self.counts("i", collection="items"), {"counts": []}, "kept for a day")
+        counts = {one["key"]: one for one in self.counts("i", "item", collection="items")["counts"]}
+        self.assertEqual(sorted((key, one["item"]) for key, one in counts.items()), [("item:7", 7), ("item:v1", "v1")])
+        self.assertEqual([counts["item:v1"][fact]["7d"] for fact in ("served", "exposed", "played")], [1, 1, 1])
+        lines = [json.loads(line) for line in self.server.get("/users/i/export").body.splitlines()]
+        self.assertEqual([one["key"] for one in lines if one["type"] == "count"], ["item:7", "item:v1"])
+        self.server.put("/collections/items", {"counts": {}})
+        self.assertEqual(self.counts("i", "item", collection="items"), {"counts": []})
+        self.assertEqual(len(self.counts("i", collection="items")["counts"]), 1)
+
     def test_the_export_has_all_of_them(self):
         self.record("/impressions", {"user": "x", "items": [
             {"id": "v%d" % i, "of": ["author:%03d" % i, "topic"]} for i in range(150)]})

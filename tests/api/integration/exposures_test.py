@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 import sys
 import unittest
 
@@ -54,6 +55,35 @@ class ExposuresTest(unittest.TestCase):
             self.assertNotIn("beyond", said)
         said = self.ask("q", items, [{"fact": "exposed"}], explain=True)
         self.assertEqual(said["reasons"], {"v1": "exposed", "2": "exposed"})
+
+    def test_in_binary(self):
+        binary = {"Content-Type": "application/octet-stream"}
+
+        def post(query, body):
+            return self.server.request("POST", "/exposures?" + query, body, binary)
+
+        def text(value):
+            return struct.pack("<I", len(value)) + value.encode()
+
+        answer = post("user=b&ids=u64&surface=home&at=%d&count=2" % (NOW - HOUR), struct.pack("<QQ", 1, 2))
+        self.assertEqual((answer.status, answer.json["accepted"]), (200, 2), answer)
+        rows = b"".join(text("b") + text(item) + struct.pack("<Q", at) for item, at in (("x", NOW - DAY), ("y", 0)))
+        answer = post("ids=string", rows)
+        self.assertEqual((answer.status, answer.json["accepted"]), (200, 2), answer)
+        items = [1, 2, "x", "y", "z"]
+        for no, unseen in [([{"fact": "exposed"}], ["z"]),
+                           ([{"fact": "exposed", "surface": "home"}], ["x", "y", "z"]),
+                           ([{"fact": "exposed", "within": "2h"}], ["x", "z"])]:
+            self.assertEqual(self.ask("b", items, no)["unseen"], unseen, no)
+        for query, body, field in [("user=m&ids=u64&surface=", b"12345678", "/surface"),
+                                   ("user=m&ids=u64&surface=" + "s" * 33, b"12345678", "/surface"),
+                                   ("user=m&ids=u64&count=2", b"12345678", "/count"),
+                                   ("user=m", b"12345678", "/ids"), ("ids=u64&at=5", b"", "/at")]:
+            answer = post(query, body)
+            self.assertEqual((answer.status, answer.error["field"]), (400, field), query)
+        answer = self.server.post("/exposures?surface=home", {"events": [{"user": "m", "item": "v"}]})
+        self.assertEqual((answer.status, answer.error["field"]), (400, "/surface"))
+        self.assertEqual(self.ask("m", ["v"], [{"fact": "exposed"}])["unseen"], ["v"])
 
     def test_the_policy_may_say_that_they_count(self):
         self.server.put("/collections/shown", {"exposed_is_seen": True,

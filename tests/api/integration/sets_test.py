@@ -84,6 +84,7 @@ class SetsTest(unittest.TestCase):
         ask = lambda names: self.server.request("POST", "/filter?user=u&ids=u64&exclude_sets=" + names, body, BINARY)
         self.refused(ask("bin:a,no"), 404, "/exclude_sets/1")
         self.refused(ask("bin:a,,bin:b"), 400, "/exclude_sets/1")
+        self.refused(ask("bin:a,"), 400, "/exclude_sets/1")
         self.refused(ask(",".join(["bin:a"] * 9)), 400, "/exclude_sets")
         self.refused(self.server.post("/filter?exclude_sets=bin:a", {"user": "u", "items": []}), 400, "/exclude_sets")
 

@@ -115,7 +115,9 @@ TEST_F(AuditTest, EveryRouteOfPeopleAndAdministratorsIsAudited) {
   for (const Route& route : Routes()) {
     const bool is_of_person = route.path.starts_with("/users/");
     const bool is_piece = route.path.ends_with("/{file}");  // of a copy, which has its line
-    const bool is_of_admin = route.route_class == RouteClass::kAdmin && !is_piece;
+    const bool is_of_admin =
+        (route.route_class == RouteClass::kAdmin || route.route_class == RouteClass::kFilters) &&
+        !is_piece;
     EXPECT_EQ(route.audited != Audited::kNo, is_of_person || is_of_admin) << RouteLabel(route);
     if (route.audited == Audited::kNo) continue;
     const bool only_looks = route.method == Method::kGet || route.path.ends_with("/lookup");

@@ -30,6 +30,10 @@ std::string_view TypeOf(PolicyField::Kind kind) {
       return "number";
     case PolicyField::Kind::kText:
       return "string";
+    case PolicyField::Kind::kObject:
+      return "object";
+    case PolicyField::Kind::kArray:
+      return "array";
   }
   return "";
 }

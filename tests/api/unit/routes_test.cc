@@ -30,6 +30,8 @@ std::string_view RoleOf(RouteClass route_class) {
       return "write";
     case RouteClass::kPeer:
       return "peer";
+    case RouteClass::kFilters:
+      return "filters";
     case RouteClass::kAdmin:
       break;
   }

@@ -59,25 +59,27 @@ class UpgradeTest(ClusterCase):
 
     def test_the_logs_version_is_raised_once_all_members_read_it(self):
         self.make("newest")
-        self.assertEqual(self.status("newest")["log_version"], 2)
+        self.assertEqual(self.status("newest")["log_version"], 3)
         init = json.loads(subprocess.run(
             ["kcat", "-b", self.broker.address, "-C", "-t", "newest.meta", "-e", "-q"],
             stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S).stdout)
         del init["log_version"]  # as older software made it
         self.broker.topic("before.meta", 1)
         self.append("before", init)
-        self.append("before", dict(member("n1"), log_version=2))
+        self.append("before", dict(member("n1"), log_version=3))
         self.append("before", member("n2"))
         shown = self.cluster("upgrade", "before", "--json").json
         self.assertEqual(shown, {"log_version": 1, "read_by_all": 1, "raised": False})
         refused = self.cluster("upgrade", "before", "--finish", code=INCOMPATIBLE)
         self.assertIn("n2", refused.err)
         self.assertNotIn("n1", refused.err)
-        self.append("before", dict(member("n2"), log_version=2))
+        self.append("before", dict(member("n2"), log_version=3))
+        self.assertNotIn("before.sets", topics_of(self.broker))
         raised = self.cluster("upgrade", "before", "--finish", "--json").json
-        self.assertEqual(raised, {"log_version": 2, "read_by_all": 2, "raised": True})
+        self.assertIn("before.sets", topics_of(self.broker))
+        self.assertEqual(raised, {"log_version": 3, "read_by_all": 3, "raised": True})
         again = self.cluster("upgrade", "before", "--finish", "--json").json
-        self.assertEqual(again, {"log_version": 2, "read_by_all": 2, "raised": False})
+        self.assertEqual(again, {"log_version": 3, "read_by_all": 3, "raised": False})
 
 
 class MakingTest(ClusterCase):
@@ -85,7 +87,7 @@ class MakingTest(ClusterCase):
     def test_a_cluster_is_made_once(self):
         done = self.cluster("init", "once", "--partitions", 8, "--replication-factor", 1)
         self.assertIn("for trials only", done.out)
-        self.assertLessEqual({"once.log", "once.meta"}, set(topics_of(self.broker)))
+        self.assertLessEqual({"once.log", "once.meta", "once.sets"}, set(topics_of(self.broker)))
         record = json.loads(read_all(self.broker, "once.meta", "%s")[0])
         self.assertEqual({key: record[key] for key in ("kind", "partitions", "replicas", "hash")},
                          {"kind": "init", "partitions": 8, "replicas": 2, "hash": 2})
@@ -117,6 +119,9 @@ class MakingTest(ClusterCase):
             "unclean.leader.election.enable": "false"})
         self.assertEqual(settings["kept.meta"], {
             "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
+            "min.insync.replicas": "1", "unclean.leader.election.enable": "false"})
+        self.assertEqual(settings["kept.sets"], {
+            "cleanup.policy": "compact", "segment.bytes": "104857600",
             "min.insync.replicas": "1", "unclean.leader.election.enable": "false"})
 
     def test_copies_that_the_brokers_can_not_keep(self):

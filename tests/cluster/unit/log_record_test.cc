@@ -21,7 +21,7 @@ TEST(LogHeaderTest, ItsBytesAreThoseOfTheDocument) {
 
 TEST(LogHeaderTest, EveryKindIsReadBackUnderTheNameOfTheDocument) {
   const std::string document = test::ClusterDocument();
-  for (int number = 1; number <= 9; ++number) {
+  for (int number = 1; number <= static_cast<int>(kLastLogKind); ++number) {
     const LogHeader header{static_cast<LogKind>(number), kLastTimeMs, ~uint64_t{0}};
     EXPECT_EQ(*DecodeLogHeader(EncodeLogHeader(header)), header);
     const std::string named =
@@ -29,7 +29,7 @@ TEST(LogHeaderTest, EveryKindIsReadBackUnderTheNameOfTheDocument) {
     EXPECT_NE(document.find(named), std::string::npos) << named;
   }
   EXPECT_EQ(LogKindName(static_cast<LogKind>(0)), "unknown");
-  EXPECT_EQ(LogKindName(static_cast<LogKind>(10)), "unknown");
+  EXPECT_EQ(LogKindName(static_cast<LogKind>(static_cast<int>(kLastLogKind) + 1)), "unknown");
 }
 
 TEST(LogHeaderTest, ANewerVersionOrKindIsIncompatibleAndNamed) {
@@ -40,10 +40,12 @@ TEST(LogHeaderTest, ANewerVersionOrKindIsIncompatibleAndNamed) {
   EXPECT_EQ(status.code(), StatusCode::kIncompatible);
   EXPECT_NE(status.message().find("version 3"), std::string_view::npos) << status.ToString();
   std::string kind = EncodeLogHeader({LogKind::kPlays, kNoonMs, 1});
-  kind[1] = 10;
+  const int next = static_cast<int>(kLastLogKind) + 1;
+  kind[1] = static_cast<char>(next);
   status = DecodeLogHeader(kind).status();
   EXPECT_EQ(status.code(), StatusCode::kIncompatible);
-  EXPECT_NE(status.message().find("kind 10"), std::string_view::npos) << status.ToString();
+  EXPECT_NE(status.message().find("kind " + std::to_string(next)), std::string_view::npos)
+      << status.ToString();
 }
 
 TEST(LogHeaderTest, OneOfVersion2CarriesHowFarItsWriterHadRead) {
@@ -60,9 +62,39 @@ TEST(LogHeaderTest, OneOfVersion2CarriesHowFarItsWriterHadRead) {
   EXPECT_EQ(DecodeLogHeader(negative).status().code(), StatusCode::kCorruption);
 }
 
+TEST(LogHeaderTest, AKindOfVersion3HasAHeaderOfVersion2) {
+  const LogHeader header{LogKind::kMarks, kNoonMs, 0x0123456789abcdef, 258};
+  const std::string bytes = EncodeLogHeader(header);
+  EXPECT_EQ(test::Hex(bytes), test::DocumentBlocks("hex").at(2));
+  EXPECT_EQ(*DecodeLogHeader(bytes), header);
+}
+
+TEST(LogHeaderTest, AUsersSetIsOfTheSameVersion) {
+  const LogHeader header{LogKind::kUserSet, kNoonMs, 0x0123456789abcdef, 258};
+  const std::string bytes = EncodeLogHeader(header);
+  EXPECT_EQ(test::Hex(bytes), test::DocumentBlocks("hex").at(3));
+  EXPECT_EQ(*DecodeLogHeader(bytes), header);
+}
+
+TEST(LogHeaderTest, EveryKindOfVersion3IsTheOneOfTheDocument) {
+  const std::vector<std::string> lines = test::DocumentBlocks("hex kinds");
+  const std::vector<LogKind> kinds = {
+      LogKind::kExposures,          LogKind::kMarkDelete,           LogKind::kPlaysGrouped,
+      LogKind::kImpressionsGrouped, LogKind::kHistoryDeleteGrouped, LogKind::kReserve};
+  ASSERT_EQ(lines.size(), kinds.size());
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const LogHeader header{kinds[i], kNoonMs, 0x0123456789abcdef, 258};
+    const std::string bytes = EncodeLogHeader(header);
+    EXPECT_EQ(test::Hex(bytes), lines[i]) << LogKindName(kinds[i]);
+    EXPECT_EQ(*DecodeLogHeader(bytes), header);
+  }
+}
+
 TEST(LogHeaderTest, WhatOlderNodesCannotReadIsNotWritten) {
   for (int number = 1; number <= static_cast<int>(kLastLogKind); ++number) {
-    EXPECT_TRUE(CheckMayWrite(static_cast<LogKind>(number), 1).ok());
+    const uint32_t since = number <= static_cast<int>(LogKind::kImported) ? 1 : 3;
+    EXPECT_TRUE(CheckMayWrite(static_cast<LogKind>(number), since).ok());
+    EXPECT_FALSE(CheckMayWrite(static_cast<LogKind>(number), since - 1).ok());
     const Status refused = CheckMayWrite(static_cast<LogKind>(number), 0);
     EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
     EXPECT_NE(refused.message().find(LogKindName(static_cast<LogKind>(number))),

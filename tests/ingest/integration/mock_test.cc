@@ -15,6 +15,7 @@
 
 #include "ingest/consumer.h"
 #include "ingest/crash_mark.h"
+#include "ingest/integration/wait_for.h"
 #include "support/engine_fixture.h"
 
 namespace seendb::SEENDB_TEST_FILE {
@@ -98,12 +99,7 @@ class IngestMockTest : public EngineTest {
   }
 
   void WaitFor(const std::function<bool()>& reached, const char* what) {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
-    while (!reached()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), until)
-          << what << "; " << ops::IngestStateToJson(consumer_->State());
-      std::this_thread::sleep_for(milliseconds(10));
-    }
+    test::WaitFor(*consumer_, reached, what, kPatience);
   }
   uint64_t Counted() { return engine_->Stats().ingested.plays_accepted; }
   void WaitUntilAllCounted() {

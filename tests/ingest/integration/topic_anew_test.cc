@@ -9,6 +9,7 @@
 
 #include "ingest/consumer.h"
 #include "ingest/integration/mock_cluster.h"
+#include "ingest/integration/wait_for.h"
 #include "support/engine_fixture.h"
 
 namespace seendb::SEENDB_TEST_FILE {
@@ -62,12 +63,7 @@ class TopicAnewTest : public EngineTest {
     consumer_->Start(engine_.get());
   }
   void WaitFor(const std::function<bool()>& reached, const char* what) {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
-    while (!reached()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), until)
-          << what << "; " << ops::IngestStateToJson(consumer_->State());
-      std::this_thread::sleep_for(milliseconds(10));
-    }
+    test::WaitFor(*consumer_, reached, what, kPatience);
   }
   void WaitUntilRead(int64_t next_offset) {
     WaitFor(

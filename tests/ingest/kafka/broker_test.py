@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -16,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import play_logs
 import real_kafka
 from play_logs import utc_ms
-from real_kafka import (Broker, Server, ingested, partitions, produce, read_all, send, settings,
+from real_kafka import (BrokerCase, Server, ingested, partitions, produce, read_all, send, settings,
                         tool, topics_of, wait, wait_read, write_log)
 
 USERS = 60
@@ -33,15 +32,7 @@ def lines(begin, end):
                                                  "at": at})) for i in range(begin, end)]
 
 
-class BrokerTest(unittest.TestCase):
-
-    @classmethod
-    def setUpClass(cls):
-        cls.broker = Broker()
-        cls.addClassCleanup(cls.broker.stop)
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
+class BrokerTest(BrokerCase):
 
     def check_seen(self, server, begin, end):
         """Plays begin..end-1 of lines() are seen, and no others of their users."""

@@ -321,6 +321,31 @@ TEST_F(DecoderTest, WhereItWasShownIsReadWhereItIsMapped) {
   EXPECT_TRUE(Decode(R"({"user":"u","item":7,"page":{"name":1}})").beside.empty());
 }
 
+TEST_F(DecoderTest, GroupsAreReadWhereTheyAreMapped) {
+  topic_.of = {"by"};
+  topic_.same_as = {"repost", "of"};
+  const Decoded groups = Decode(R"([{"user":"u","item":"a","by":["author:\u0033","t"],
+      "repost":{"of":"src:9"}},{"user":"u","item":"b","by":null,"repost":{"of":[]}},
+      {"user":"u","item":"c"}])");
+  ASSERT_TRUE(groups.status.ok()) << groups.status.ToString();
+  using Groups = std::vector<std::string_view>;
+  ASSERT_EQ(groups.beside.size(), 3u);
+  EXPECT_EQ(groups.beside[0].of, (Groups{"author:3", "t"}));
+  EXPECT_EQ(groups.beside[0].same_as, Groups{"src:9"});
+  EXPECT_EQ(groups.beside[1].of, Groups{});
+  EXPECT_EQ(groups.beside[1].same_as, Groups{});
+  EXPECT_EQ(groups.beside[2].of, Groups{});
+  ExpectRefused(R"({"user":"u","item":"a","by":["x",""]})", "/by/1");
+  ExpectRefused(R"({"user":"u","item":"a","by":""})", "/by");
+  ExpectRefused(R"({"user":"u","item":"a","by":7})", "/by");
+  ExpectRefused(R"({"user":"u","item":"a","repost":{"of":")" + std::string(65, 'x') + "\"}}",
+                "/repost/of");
+  std::string nine = R"(["g")";
+  for (int i = 0; i < 8; ++i) nine += R"(,"g")";
+  ExpectRefused(R"({"user":"u","item":"a","by":)" + nine + R"(],"repost":{"of":)" + nine + "]}}",
+                "/repost/of");
+}
+
 TEST_F(DecoderTest, MarksHaveAGroupAndNoItem) {
   topic_.marks = true;
   topic_.item.clear();

@@ -20,6 +20,39 @@ TEST(RateTest, TheMeanOfTheLastTenWholeSeconds) {
   EXPECT_EQ(rate.PerSecond(begin + seconds(60)), 0);
 }
 
+TEST(PartitionTableTest, ATopicOfItemsHasOffsetsOfTheStoreAndNoCollection) {
+  ops::KafkaConfig config;
+  config.topics.resize(1);
+  config.topics[0].topic = "items";
+  config.topics[0].items = true;
+  config.topics[0].collection.clear();
+  PartitionTable table(config);
+  EXPECT_FALSE(table.IsAtEnd("items", 0, 7));
+  table.Appear("items", 0);
+  EXPECT_FALSE(table.IsAtEnd("items", 0, 7));
+  table.SetHighWatermark("items", 0, 8);
+  EXPECT_FALSE(table.IsAtEnd("items", 0, 7));
+  EXPECT_TRUE(table.IsAtEnd("items", 0, 8));
+  table.AddDeadLetters("items", 0, 2);
+  const ItemSink store{.sources = [] {
+    return Result<std::vector<ItemSource>>(std::vector<ItemSource>{
+        {"items", 0, 7, 1'000}, {"items", 1, 0, 1'000}, {"items", 2, 5, -1}});
+  }};
+  const auto sources = SourcesOf(store);
+  ASSERT_TRUE(sources.ok());
+  ASSERT_EQ(sources->size(), 3u);
+  EXPECT_EQ((*sources)[0].last->offset, 6);
+  EXPECT_EQ((*sources)[0].last->time_ms, 1'000);
+  EXPECT_FALSE((*sources)[1].last || (*sources)[2].last);
+  const auto topics =
+      nlohmann::json::parse(IngestStateToJson(table.Snapshot(*sources))).at("topics");
+  EXPECT_FALSE(topics[0].contains("collection"));
+  const auto& one = topics[0].at("partitions").at(0);
+  EXPECT_EQ(one.at("applied_offset"), 7);
+  EXPECT_EQ(one.at("lag"), 1);
+  EXPECT_EQ(one.at("dead_letters"), 2);
+}
+
 TEST(PartitionTableTest, UnknownIsNullAndNeverAFalseZero) {
   ops::KafkaConfig config;
   config.topics.resize(2);

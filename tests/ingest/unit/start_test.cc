@@ -51,6 +51,15 @@ TEST(StartTest, BeyondTheEndIsHeld) {
   EXPECT_NE(point.held, "");
 }
 
+TEST(StartTest, ATopicThatMayBeReadTwiceBeginsAnew) {
+  const StartPoint point = ChooseStart(
+      {.stored = 21, .known = true, .topic_known = true, .repeatable = true, .low = 10, .high = 20},
+      KafkaStart::kLatest);
+  EXPECT_EQ(point.offset, 10);
+  EXPECT_EQ(point.alarm, "beyond_end");
+  EXPECT_EQ(point.held, "");
+}
+
 // The log has grown past the stored offset since: its beginning was never read.
 TEST(StartTest, WhatWasHeldStaysHeld) {
   for (const int64_t high : {20, 21, 5'000}) {

@@ -76,6 +76,85 @@ TEST(TopicBatchTest, EventsGoWithTheirSurfaces) {
   EXPECT_TRUE(batch.View().surfaces.empty());
 }
 
+TEST(TopicBatchTest, EventsGoWithTheirGroups) {
+  ops::KafkaTopic topic;
+  topic.topic = "plays";
+  topic.of = {"of"};
+  topic.same_as = {"same_as"};
+  TopicBatch batch(topic);
+  batch.Add({0, 1, 111, "", R"({"user":"u","item":"a","of":["author:3"],"same_as":["src:9"]})"});
+  batch.Add({0, 2, 111, "", R"([{"user":"u","item":"b","of":["x"]},{"user":"u","of":["y"]}])"});
+  batch.Add({0, 3, 111, "", R"({"user":"u","item":"c","of":"author:4"})"});
+  const IngestBatch view = batch.View();
+  ASSERT_EQ(view.plays.size(), 2u);
+  ASSERT_EQ(view.plays[0].of.size(), 1u);
+  EXPECT_EQ(view.plays[0].of[0], "author:3");
+  ASSERT_EQ(view.plays[0].same_as.size(), 1u);
+  EXPECT_EQ(view.plays[0].same_as[0], "src:9");
+  ASSERT_EQ(view.plays[1].of.size(), 1u);
+  EXPECT_EQ(view.plays[1].of[0], "author:4");
+  EXPECT_TRUE(view.plays[1].same_as.empty());
+  EXPECT_TRUE(view.surfaces.empty());
+}
+
+TEST(TopicBatchTest, UpdatesOfItemsGoWithTheirOffsetsAndMayBecomeDeadLetters) {
+  ops::KafkaTopic topic;
+  topic.topic = "items";
+  topic.items = true;
+  TopicBatch batch(topic);
+  batch.SetItemTypes(std::make_shared<const wire::ItemTypes>(
+      wire::ItemTypes{{"author", ItemFieldType::kText}, {"hot", ItemFieldType::kBool}}));
+  batch.Add({2, 4, 111, "k", R"({"id":"v1","version":7,"set":{"author":"a3"}})"});
+  batch.Add({2, 5, 112, "k", R"([{"id":"v1","version":8,"unset":["hot"]},{"id":9,"version":1}])"});
+  batch.Add(
+      {2, 6, 113, "", R"([{"id":"v2","version":1},{"id":"v3","version":1,"set":{"who":1}}])"});
+  batch.Add({2, 7, 114, "", "no json"});
+  batch.Add({2, 8, std::nullopt, "k", {}});
+  batch.Step(0, 3);
+  ASSERT_EQ(batch.updates().size(), 3u);
+  EXPECT_EQ(batch.updates()[0].id.ToString(), "v1");
+  EXPECT_EQ(batch.updates()[0].set, (std::vector<ItemFieldValue>{{"author", std::string("a3")}}));
+  EXPECT_EQ(batch.updates()[1].version, 8u);
+  EXPECT_EQ(batch.updates()[2].id.ToString(), "9");
+  EXPECT_EQ(batch.ItemSources(),
+            (std::vector<ItemSource>{{"items", 0, 3, -1}, {"items", 2, 9, 114}}));
+  ASSERT_EQ(batch.dead_letters().size(), 2u);
+  EXPECT_EQ(batch.dead_letters()[0].offset, 6);
+  EXPECT_EQ(batch.dead_letters()[0].reason, "the schema has no field who at /1/set/who");
+  EXPECT_EQ(batch.dead_letters()[1].payload, "no json");
+  batch.BuryOne(2, "is full");
+  batch.BuryOne(1, "is full");  // of the same message
+  ASSERT_EQ(batch.dead_letters().size(), 3u);
+  EXPECT_EQ(batch.dead_letters()[2].offset, 5);
+  EXPECT_EQ(batch.dead_letters()[2].reason, "is full");
+  batch.Clear();
+  EXPECT_TRUE(batch.updates().empty());
+  EXPECT_TRUE(batch.ItemSources().empty());
+}
+
+TEST(TopicBatchTest, ABatchOfItemsIsBounded) {
+  ops::KafkaTopic topic;
+  topic.topic = "items";
+  topic.items = true;
+  TopicBatch batch(topic);
+  batch.SetItemTypes(std::make_shared<const wire::ItemTypes>());
+  const std::string one = R"({"id":"v1","version":7})";
+  const std::string large = one + std::string(600'000, ' ');
+  int64_t offset = 0;
+  const auto add = [&](const std::string& payload) {
+    const Message message{.offset = offset, .payload = payload};
+    if (!batch.Fits(message)) return false;
+    batch.Add(message);
+    return ++offset > 0;
+  };
+  while (add(one)) ASSERT_LT(offset, 5'000);
+  EXPECT_EQ(offset, 4'096);
+  batch.Clear();
+  for (const bool fits : {true, true, false}) EXPECT_EQ(add(large), fits);
+  batch.Clear();
+  EXPECT_TRUE(add(large));
+}
+
 TEST(TopicBatchTest, MarksAreNoEventsAndMayBecomeDeadLetters) {
   ops::KafkaTopic topic;
   topic.topic = "marks";
@@ -103,8 +182,8 @@ TEST(TopicBatchTest, MarksAreNoEventsAndMayBecomeDeadLetters) {
   EXPECT_EQ(marks[1].mark.until_ms, 6);
   EXPECT_EQ(marks[1].mark.at_ms.ms, 111);
   EXPECT_EQ(marks[2].mark.until_ms, std::nullopt);
-  batch.BuryMark(1, "too many");
-  batch.BuryMark(0, "too many too");
+  batch.BuryOne(1, "too many");
+  batch.BuryOne(0, "too many too");
   ASSERT_EQ(batch.dead_letters().size(), 2u);
   const DeadLetter& dead = batch.dead_letters()[1];
   EXPECT_EQ(dead.partition, 3);

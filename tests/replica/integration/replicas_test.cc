@@ -391,6 +391,36 @@ TEST_F(ReplicasTest, ACopyIsTakenWhereANodeHasOne) {
   EXPECT_TRUE(IsSeen(user, "v"));
 }
 
+// A node that goes by what it had read would delete the collection, and what the copy has of it.
+TEST_F(ReplicasTest, ACopyOfANodeThatHasReadMoreKeepsItsCollections) {
+  StartAndServe();
+  const std::string user = UserOf(3);
+  Stop();
+  {
+    const auto options = Replicas::EngineOptions(*meta_.load()->init(), {});
+    ASSERT_TRUE(options.ok());
+    auto other = Engine::Open(folder_ + "/other", *options);
+    ASSERT_TRUE(other.ok()) << other.status().ToString();
+    ASSERT_TRUE((*other)->AttachShard(3, "").ok());
+    ASSERT_TRUE((*other)->PutCollection("late", {}, 5).ok());
+    const Play play{IdRef(user), IdRef("v")};
+    ASSERT_TRUE((*other)->RecordPlays({&play, 1}, {.collection = "late"}).ok());
+    ASSERT_TRUE((*other)->CheckpointShard(3, folder_ + "/copy").ok());
+  }
+  fetch_ = [&](uint32_t, int64_t, const auto&) -> Result<std::string> { return folder_ + "/copy"; };
+  Meta(R"({"v":1,"kind":"placement","base":3,"assign":[["n1"],["n1"],["n1"],["n1"]]})");
+  std::atomic<int> asked{0};
+  read_meta_to_end_ = [&] {
+    if (asked++ == 0) return false;
+    if (asked == 2) Meta(R"({"v":1,"kind":"collection","name":"late","patch":{},"at_ms":1})");
+    return true;
+  };
+  Start();
+  Eventually([&] { return CountServing() == 4; });
+  EXPECT_GE(asked, 2);
+  EXPECT_TRUE(IsSeen(user, "v", "late"));
+}
+
 // The topic was deleted and made again: its records are others, whatever their offsets.
 TEST_F(ReplicasTest, ALogMadeAnewIsNotReadOn) {
   StartAndServe();

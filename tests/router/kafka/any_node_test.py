@@ -118,6 +118,52 @@ class AnyNodeTest(ClusterNodes):
         pages = eventually(lambda: self.pages("reader%d" % next(readers)), timeout=60)
         self.assertEqual(sum(pages, []), ["p%d" % i for i in range(12)])
 
+    def test_sets_of_a_user(self):
+        print("seed", self.seed)
+        items = ["a", "b", "c"]
+
+        def put(name, ids):
+            answer = self.settle(lambda: self.any_node().put(
+                "/users/u/sets/" + name, {"items": ids, "expires_ms": 3_600_000}))
+            self.assertEqual((answer.status, answer.json["name"], answer.json["count"]), (200, name, len(ids)), answer)
+            self.assertEqual(answer.json["expires_at"], answer.json["at"] + 3_600_000)
+            return {"SeenDB-Position": answer.headers["seendb-position"]}
+
+        def expect(unseen, position):
+            question = {"user": "u", "items": items, "exclude_sets": ["session"]}
+            for server in self.nodes:
+                answer = eventually(lambda: whole(server.post("/filter", question, position)), timeout=60)
+                self.assertEqual(answer.json["unseen"], unseen, answer)
+
+        expect(["b", "c"], put("session", ["a"]))
+        position = put("session", ["b", 42])
+        expect(["a", "c"], position)
+        for server in self.nodes:
+            read = self.settle(lambda: server.get("/users/u/sets/session", position))
+            self.assertEqual((read.status, read.json["items"]), (200, ["42", "b"]), read)
+            listed = self.settle(lambda: server.get("/users/u/sets", position))
+            self.assertEqual([one["name"] for one in listed.json["sets"]], ["session"], listed)
+        for i in range(15):
+            put("more%d" % i, ["x"])
+        refused = self.settle(lambda: self.any_node().put(
+            "/users/u/sets/one-more", {"items": [], "expires_ms": 5}))
+        self.assertEqual((refused.status, refused.error["field"]), (409, "/name"), refused)
+        unknown = self.settle(lambda: self.any_node().post(
+            "/filter", {"user": "u", "items": items, "exclude_sets": ["one-more"]}))
+        self.assertEqual((unknown.status, unknown.error["field"]), (404, "/exclude_sets/0"), unknown)
+        for server in self.nodes:  # all at once
+            server.kill()
+        for server in self.nodes:
+            server.start(port=server.fixed_port)
+        self.wait_serving(*self.nodes)
+        expect(["a", "c"], position)
+        gone = self.settle(lambda: self.any_node().delete("/users/u/sets/session"))
+        self.assertEqual((gone.status, gone.json), (200, {"deleted": True}), gone)
+        position = {"SeenDB-Position": gone.headers["seendb-position"]}
+        for server in self.nodes:
+            read = self.settle(lambda: server.get("/users/u/sets/session", position))
+            self.assertEqual(read.status, 404, read)
+
     def play(self, collection, events, as_lines):
         if as_lines:
             return self.any_node().ndjson("/plays?collection=" + collection, events)
@@ -181,6 +227,7 @@ class AnyNodeTest(ClusterNodes):
         print(load)
         load.check("seed %d" % self.seed)
         self.assertGreater(load.written, 100)
+        self.assertGreater(min(load.sets_put, load.sets_asked), 5)
         for server in self.nodes:  # all at once
             server.kill()
         for server in self.nodes:

@@ -19,7 +19,7 @@ Appended At(int64_t offset, uint64_t accepted) {
 
 TEST(EventBatchTest, MergesWhatBecameOfTheParts) {
   EventBatch batch(api::EventKind::kPlays, "video");
-  for (uint64_t i = 0; i < 6; ++i) batch.AddPlay(i % 2 == 0 ? 4 : 9, "u", 10 * i, "{}");
+  for (uint64_t i = 0; i < 6; ++i) batch.AddEvent(i % 2 == 0 ? 4 : 9, "u", 10 * i, "{}");
   const std::vector<OwnedRecord> records = batch.TakeRecords();
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].partition, 4u);
@@ -48,9 +48,9 @@ TEST(EventBatchTest, MergesWhatBecameOfTheParts) {
 
 TEST(EventBatchTest, APartThatFailedIsAFailure) {
   EventBatch batch(api::EventKind::kPlays, "video");
-  batch.AddPlay(0, "u", 0, "{}");
-  batch.AddPlay(1, "v", 1, "{}");
-  batch.AddPlay(1, "v", 2, "{}");
+  batch.AddEvent(0, "u", 0, "{}");
+  batch.AddEvent(1, "v", 1, "{}");
+  batch.AddEvent(1, "v", 2, "{}");
   ASSERT_EQ(batch.TakeRecords().size(), 2u);
   Positions positions;
   EventBatch::Outcome outcome =
@@ -66,12 +66,40 @@ TEST(EventBatchTest, APartThatFailedIsAFailure) {
   EXPECT_TRUE(batch.Merge({At(3, 1), waits}, &positions).pending);
 }
 
+// Nodes that do not know groups must not take such a record for one that they can read.
+TEST(EventBatchTest, GroupsAndSurfacesMakeARecordOfAnotherKind) {
+  const std::string_view of[] = {"author:3", "a\"b"}, same[] = {"src:9"};
+  EventBatch served(api::EventKind::kImpressions, "default");
+  served.AddImpression(2, "u", 0, {.item = IdRef("a")});
+  served.AddImpression(2, "u", 1, {.item = IdRef("b"), .of = of, .same_as = same});
+  served.AddImpression(2, "u", 2, {.item = IdRef("c"), .surface = "home"});
+  served.AddImpression(2, "w", 3, {.item = IdRef("d")});
+  std::vector<OwnedRecord> records = served.TakeRecords();
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].kind, cluster::LogKind::kImpressionsGrouped);
+  EXPECT_EQ(
+      records[0].value,
+      R"({"user":"u","items":["a",{"id":"b","of":["author:3","a\"b"],"same_as":["src:9"]}],"collection":"default"})");
+  EXPECT_EQ(records[1].kind, cluster::LogKind::kImpressionsGrouped);
+  EXPECT_EQ(records[1].value,
+            R"({"user":"u","items":["c"],"collection":"default","surface":"home"})");
+  EXPECT_EQ(records[2].kind, cluster::LogKind::kImpressions);
+  EventBatch played(api::EventKind::kPlays, "default");
+  played.AddEvent(2, "u", 0, R"({"user":"u","item":"a"})");
+  played.AddEvent(2, "u", 1, R"({"user":"u","item":"b","of":["g"]})", true);
+  played.AddEvent(3, "u", 2, R"({"user":"v","item":"b"})");
+  records = played.TakeRecords();
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].kind, cluster::LogKind::kPlaysGrouped);
+  EXPECT_EQ(records[1].kind, cluster::LogKind::kPlays);
+}
+
 TEST(EventBatchTest, ARecordOfImpressionsIsOfOneUserAndTime) {
   EventBatch batch(api::EventKind::kImpressions, "default");
-  batch.AddImpression(2, "u", 0, IdRef("a\"b"), 5);
-  batch.AddImpression(2, "u", 1, IdRef(uint64_t{7}), 5);
-  batch.AddImpression(2, "u", 2, IdRef("c"), {});
-  batch.AddImpression(2, "w", 3, IdRef("c"), {});
+  batch.AddImpression(2, "u", 0, {.item = IdRef("a\"b"), .at_ms = 5});
+  batch.AddImpression(2, "u", 1, {.item = IdRef(uint64_t{7}), .at_ms = 5});
+  batch.AddImpression(2, "u", 2, {.item = IdRef("c")});
+  batch.AddImpression(2, "w", 3, {.item = IdRef("c")});
   const std::vector<OwnedRecord> records = batch.TakeRecords();
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[0].value, R"({"user":"u","items":["a\"b",7],"collection":"default","at":5})");

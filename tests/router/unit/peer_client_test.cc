@@ -3,7 +3,10 @@
 
 #include "peers/peer_client.h"
 
+#include <chrono>
 #include <future>
+#include <string>
+#include <thread>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
@@ -159,6 +162,18 @@ TEST_F(PeerClientTest, StopEndsWhatIsUnderWay) {
   EXPECT_EQ(answer.get().kind, Kind::kBroken);
   EXPECT_EQ(Ask(&client, "/x").kind, Kind::kFull);
   kept.front()({});
+}
+
+TEST_F(PeerClientTest, StopMayComeWhenSomethingHasJustBeenSent) {
+  Start();
+  for (int i = 0; i < 300; ++i) {
+    PeerClient client({});
+    std::future<PeerAnswer> answer =
+        Begin(&client, "/x", milliseconds(60'000), std::string(2'000, 'b'));
+    std::this_thread::sleep_for(std::chrono::microseconds(i * 2));
+    client.Stop();
+    answer.wait();
+  }
 }
 
 }  // namespace

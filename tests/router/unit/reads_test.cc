@@ -1,6 +1,9 @@
 // Reads of users, asked at any node.
 
+#include <sys/socket.h>
+
 #include "router/unit/small_cluster.h"
+#include "support/run_here.h"
 
 namespace seendb::test::SEENDB_TEST_FILE {
 namespace {
@@ -28,6 +31,42 @@ TEST_F(ReadsTest, EveryNodeAnswersForEveryUser) {
       EXPECT_EQ(Ask(*node, "GET", "/users/" + UserOf(p)).status, 200u);
     }
   }
+}
+
+TEST_F(ReadsTest, FiltersTravelThroughEveryNode) {
+  const std::string path = "/users/" + UserOf(1) + "/filter";
+  for (const size_t at : {0u, 1u}) {
+    DumpPart& part = Replica(1, at).engine.dump.parts.emplace_back();
+    part.body = "ring";
+    part.hash = 7;
+  }
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer whole = Ask(*node, "GET", path);
+    ASSERT_EQ(whole.status, 200u) << whole.body;
+    EXPECT_EQ(whole.Header("content-type"), "application/octet-stream");
+    EXPECT_EQ(whole.Header("cache-control"), "private, no-cache");
+    const std::string etag(whole.Header("etag"));
+    EXPECT_NE(etag.find("0000000000000007"), std::string::npos) << etag;
+    const peers::PeerAnswer same = Ask(*node, "GET", path, "", {{"If-None-Match", etag}});
+    EXPECT_EQ(same.status, 304u);
+    EXPECT_EQ(same.Header("etag"), etag);
+    EXPECT_EQ(same.body, "");
+  }
+}
+
+TEST_F(ReadsTest, ANodeFetchesNoFilterForWhoMustNotHaveIt) {
+  http::Connection far;
+  far.family = AF_INET;
+  far.peer = "10.0.0.7";
+  http::RequestHead head;
+  head.method = http::Method::kGet;
+  head.target = "/users/" + UserOf(1) + "/filter";
+  head.connection = &far;
+  api::ApiService& service = Stranger(1).service();
+  const http::Plan plan = service.Begin(head);
+  http::Response response;
+  RunHere(service.Handle(plan, {head, ""}, &response));
+  EXPECT_EQ(response.status, 403u) << response.body;
 }
 
 TEST_F(ReadsTest, TheFirstReplicaOfTheListIsAsked) {

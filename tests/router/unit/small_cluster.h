@@ -18,6 +18,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <simdjson.h>
 
 #include "api/routes.h"
 #include "api/service.h"
@@ -27,6 +28,7 @@
 #include "http/listener.h"
 #include "peers/peer_client.h"
 #include "proof/proofs.h"
+#include "replica/user_facts.h"
 #include "router/router.h"
 #include "support/fake_engine.h"
 
@@ -57,7 +59,18 @@ class PartEngine : public FakeEngine {
     if (Status here = CheckHere(user); !here.ok()) return here;
     return FakeEngine::GetRecording(user);
   }
+  /// Promises the first of the items alone.
+  Status Reserve(const ReserveRequest& request, Reserved* reserved) override {
+    if (Status here = CheckHere(request.user); !here.ok()) return here;
+    *reserved = {};
+    for (uint32_t i = 0; i < request.items.size(); ++i) {
+      (i == 0 || request.caps.empty() ? reserved->reserved : reserved->refused).push_back(i);
+    }
+    ++reservations;
+    return {};
+  }
   std::set<uint32_t> held;
+  std::atomic<int> reservations{0};
   std::atomic<int> filters{0};
 
  private:
@@ -92,6 +105,7 @@ class SmallNode {
   /// Applies the records of the partition that were not, and tells who waits.
   void Apply(uint32_t partition);
   void RenewTable();
+  api::ApiService& service() { return *service_; }
 
   const std::string name;
   std::string url;
@@ -149,7 +163,10 @@ class SmallCluster : public ::testing::Test {
                              .hash = 1});
     for (const char* name : {"n1", "n2", "n3"}) {
       nodes.push_back(std::make_unique<SmallNode>(this, name));
-      take(cluster::MemberRecord{.node = name, .url = nodes.back()->url, .zone = name});
+      take(cluster::MemberRecord{.node = name,
+                                 .url = nodes.back()->url,
+                                 .zone = name,
+                                 .log_version = cluster::kLogVersion});
     }
     cluster::PlacementRecord placement{-1, {}};
     for (uint32_t p = 0; p < kPartitions; ++p) {
@@ -173,6 +190,14 @@ class SmallCluster : public ::testing::Test {
   }
   void TearDown() override {
     for (const auto& node : nodes) node->Kill();
+  }
+
+  /// All nodes may write what the newest software knows.
+  void FinishUpgrade() {
+    const std::lock_guard lock(mutex);
+    ASSERT_TRUE(meta.Apply(meta.next_offset(),
+                           cluster::EncodeMeta(cluster::LogVersionRecord{cluster::kLogVersion}))
+                    .ok());
   }
 
   /// What a client is answered.
@@ -278,9 +303,12 @@ inline wire::Appended SmallNode::ApplyOne(const LogRow& row, int64_t offset) {
     appended.verdict = result.status();
     if (result.ok()) appended.recorded = *result;
   };
+  simdjson::padded_string padded(row.value);
+  const std::string_view value(padded);
   const std::string collection = json.is_object() ? json.value("collection", "default") : "";
   switch (row.kind) {
-    case cluster::LogKind::kPlays: {
+    case cluster::LogKind::kPlays:
+    case cluster::LogKind::kPlaysGrouped: {
       std::vector<Play> plays;
       for (const Json& event : json["events"]) {
         plays.push_back({id(event["user"]), id(event["item"]), at_of(event)});
@@ -288,14 +316,45 @@ inline wire::Appended SmallNode::ApplyOne(const LogRow& row, int64_t offset) {
       keep(engine.RecordPlays(plays, {collection}));
       break;
     }
-    case cluster::LogKind::kImpressions: {
+    case cluster::LogKind::kImpressions:
+    case cluster::LogKind::kImpressionsGrouped: {
       std::vector<Impression> served_now;
       const IdRef user = id(json["user"]);
-      for (const Json& item : json["items"]) served_now.push_back({user, id(item), at_of(json)});
+      for (const Json& item : json["items"]) {
+        served_now.push_back({user, id(item.is_object() ? item["id"] : item), at_of(json)});
+      }
       keep(engine.RecordImpressions(served_now, {collection}));
       ++served;
       break;
     }
+    case cluster::LogKind::kExposures: {
+      std::vector<Exposure> exposures;
+      for (const Json& event : json["events"]) {
+        exposures.push_back({id(event["user"]), id(event["item"]), at_of(event)});
+      }
+      keep(engine.RecordExposures(exposures, {collection}));
+      break;
+    }
+    case cluster::LogKind::kReserve: {
+      wire::JsonDocument document;
+      wire::ReserveCall promised;
+      appended.verdict = wire::ParseReserve(value, 100, &document, &promised);
+      if (appended.verdict.ok()) {
+        appended.verdict = replica::Reserve(&engine, IdRef(row.key), promised);
+      }
+      break;
+    }
+    case cluster::LogKind::kMarks:
+      appended.verdict = replica::PutMarks(&engine, IdRef(row.key), value, {}, &appended.recorded);
+      break;
+    case cluster::LogKind::kMarkDelete:
+      appended.verdict =
+          replica::DeleteMark(&engine, IdRef(row.key), value, {}, &appended.recorded);
+      break;
+    case cluster::LogKind::kUserSet:
+      appended.verdict = replica::ChangeUserSet(&engine, IdRef(row.key), value, 5,
+                                                &appended.user_set, &appended.recorded);
+      break;
     case cluster::LogKind::kErase:
       appended.verdict = engine.EraseUser(IdRef(row.key), {.always = true}, &appended.erasure);
       break;
@@ -348,11 +407,17 @@ inline router::RouterNode SmallNode::Functions() {
     done(true);
   };
   node.meta_offset = [this] { return of_.meta.next_offset(); };
+  node.log_version = [this] {
+    const std::lock_guard lock(of_.mutex);
+    return of_.meta.log_version();
+  };
   node.append = [this](const replica::NewRecord& record, replica::Time,
                        const std::function<void(Result<wire::Appended>)>& done) {
     Result<wire::Appended> result = Status::Unavailable("Kafka is away");
     {
       const std::lock_guard lock(of_.mutex);
+      const Status may = cluster::CheckMayWrite(record.kind, of_.meta.log_version());
+      if (!may.ok()) return done(may);
       if (!of_.kafka_away) {
         auto& rows = of_.log[record.partition];
         Apply(record.partition);

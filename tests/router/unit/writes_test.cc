@@ -42,41 +42,31 @@ TEST_F(WritesTest, EventsAreSplitByPartition) {
 
 // An older node would pass such a record over, and differ for ever.
 TEST_F(WritesTest, WhatTheLogHasNoRecordForIsRefused) {
-  const std::string line = PlayOf(UserOf(0), "v");
   const peers::Headers lines = {{"Content-Type", "application/x-ndjson"}};
+  const std::string items = R"({"items":[{"id":"a"}]})";
   for (const peers::PeerAnswer& answer :
-       {Ask(*nodes[0], "POST", "/exposures", R"({"events":[)" + line + "]}"),
-        Ask(*nodes[0], "POST", "/exposures", line + "\n", lines)}) {
-    EXPECT_EQ(answer.status, 409u) << answer.body;
-    EXPECT_NE(answer.body.find("nodes of a cluster"), std::string::npos) << answer.body;
-  }
-  const std::string mark = R"({"group":"g","until":1})", path = "/users/" + UserOf(0) + "/marks";
-  for (const peers::PeerAnswer& answer :
-       {Ask(*nodes[0], "POST", path, mark), Ask(*nodes[0], "POST", path, mark + "\n", lines),
-        Ask(*nodes[0], "DELETE", path + "/g", "")}) {
-    EXPECT_EQ(answer.status, 409u) << answer.body;
-  }
-  const std::string user = UserOf(0);
-  const std::string reserve = R"({"items":["v"],"caps":[],"user":")" + user + "\"}";
-  EXPECT_EQ(Ask(*nodes[0], "POST", "/reserve", reserve).status, 409u);
-  for (const char* groups : {R"("of":["a"])", R"("same_as":["src:9"])", R"("same_as":[])"}) {
-    const std::string grouped =
-        std::string(R"({"events":[{"item":"v",)") + groups + R"(,"user":")" + user + "\"}]}";
-    EXPECT_EQ(Ask(*nodes[0], "POST", "/plays", grouped).status, 409u) << groups;
-  }
-  const std::string lift = R"({"items":["v"],"same_as":["src:9"]})";
-  EXPECT_EQ(Ask(*nodes[0], "POST", "/users/" + user + "/history/delete", lift).status, 409u);
-  EXPECT_EQ(Ask(*nodes[0], "GET", path, "").status, 200u);
-  const std::string set = R"({"items":["a"]})";
-  const std::string names = R"({"user":")" + UserOf(0) + R"(","items":["a"],"exclude_sets":["s"]})";
-  for (const peers::PeerAnswer& answer :
-       {Ask(*nodes[0], "PUT", "/sets/s", set), Ask(*nodes[0], "PUT", "/sets/s", set + "\n", lines),
-        Ask(*nodes[0], "DELETE", "/sets/s", ""), Ask(*nodes[0], "GET", "/sets", ""),
-        Ask(*nodes[0], "POST", "/filter", names)}) {
+       {Ask(*nodes[0], "PUT", "/items/schema", R"({"fields":[]})"),
+        Ask(*nodes[0], "POST", "/items", items),
+        Ask(*nodes[0], "POST", "/items", items + "\n", lines),
+        Ask(*nodes[0], "GET", "/items/schema", "")}) {
     EXPECT_EQ(answer.status, 409u) << answer.body;
     EXPECT_NE(answer.body.find("nodes of a cluster"), std::string::npos) << answer.body;
   }
   for (uint32_t p = 0; p < kPartitions; ++p) EXPECT_EQ(RecordsOf(p), 0u);
+}
+
+TEST_F(WritesTest, BinaryExposuresAreJsonInTheLog) {
+  FinishUpgrade();
+  const peers::Headers binary = {{"Content-Type", "application/octet-stream"}};
+  const std::string seven("\x07\0\0\0\0\0\0\0", 8);
+  const peers::PeerAnswer answer = Ask(
+      *nodes[0], "POST", "/exposures?ids=u64&surface=home&at=5&user=" + UserOf(3), seven, binary);
+  EXPECT_EQ(answer.status, 200u) << answer.body;
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(log[3].size(), 1u);
+  EXPECT_EQ(log[3][0].kind, cluster::LogKind::kExposures);
+  EXPECT_EQ(log[3][0].value, R"({"events":[{"user":")" + UserOf(3) +
+                                 R"(","item":7,"at":5,"surface":"home"}],"collection":"default"})");
 }
 
 TEST_F(WritesTest, BinaryEventsAreJsonInTheLog) {

@@ -30,6 +30,7 @@ Appended Sample() {
   recorded.day = "2026-11-20";
   recorded.first_today = {0};
   appended.erasure = {true, true, 99};
+  appended.user_set = {{}, 2, 5, 9};
   return appended;
 }
 
