@@ -2,7 +2,8 @@
 plays all scenarios, one after the other.
 
     liar.py            prints its address; then, of that address,
-    POST /NAME         begins a scenario of this folder's files: {"urls": [...], "ca": a file of certificates}
+    POST /NAME         begins a scenario of this folder's files: {"urls": [...], "ca": a file of certificates}, and
+                       "dns", where the scenario has a name server
     GET /differences   what the client asked, where that is not what the scenario expects: a list of texts
 """
 
@@ -19,6 +20,9 @@ import time
 import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "support"))
+from dns_stand_in import DnsStandIn  # noqa: E402
+
 STALL_S = 5
 
 
@@ -45,7 +49,7 @@ class Certificate:
         if not os.path.exists(self.path):
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                             "-keyout", key, "-out", self.path, "-days", "2", "-subj", "/CN=liar",
-                            "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+                            "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.path, key)
         return context
@@ -61,6 +65,17 @@ class Played:
         self.row, self.requests, self.wrong = row, [], []
         self.lock, self.open, self.begun = threading.Lock(), [], time.time()
         self.urls = [self._listen(number, says) for number, says in enumerate(row["servers"])]
+        self.told, self.dns = {"urls": self.urls, "ca": CERTIFICATE.path}, None
+        if "dns" in row:
+            self.dns = DnsStandIn([[self._target(*one) for one in says] if isinstance(says, list) else says for says in row["dns"]])
+            self.told.update(urls=["srv+%s://_seendb._tcp.liar.test" % self.urls[0].split(":")[0]], dns=self.dns.address)
+
+    def _target(self, priority, weight, server):
+        """The record of a server; of a text: of a target of that name, without a port."""
+        if isinstance(server, str):
+            return priority, weight, 0, server
+        url = urllib.parse.urlsplit(self.urls[server])
+        return priority, weight, url.port, "localhost" if url.scheme == "https" else "s%d.liar.test" % server
 
     def _listen(self, number, says):
         if says == "gone":
@@ -68,6 +83,12 @@ class Played:
             held.bind(("127.0.0.1", 0))
             self.open.append(held)
             return "http://127.0.0.1:%d" % held.getsockname()[1]
+        if isinstance(says, dict) and "gone_ms" in says:  # nobody listens there, for so long
+            listener = socket.socket()
+            listener.bind(("127.0.0.1", 0))
+            self.open.append(listener)
+            threading.Timer(says["gone_ms"] / 1000, self._begin, (number, listener, iter(says["then"]))).start()
+            return "http://127.0.0.1:%d" % listener.getsockname()[1]
         kind = next(iter(says)) if isinstance(says, dict) else ""
         tls = CERTIFICATE.context() if kind == "tls" else None
         if kind == "unix":
@@ -83,6 +104,13 @@ class Played:
         if kind == "unix":
             return "unix:" + path
         return "%s://127.0.0.1:%d" % ("https" if kind else "http", listener.getsockname()[1])
+
+    def _begin(self, number, listener, replies):
+        try:
+            listener.listen()
+            self._accept(number, listener, replies, None)
+        except OSError:
+            pass  # the scenario is over
 
     def _accept(self, number, listener, replies, tls):
         while True:
@@ -173,6 +201,8 @@ class Played:
     # ---- What the client asked ----
 
     def differences(self):
+        if self.dns is not None:
+            self.dns.close()
         for one in self.open:
             if one.fileno() >= 0:
                 try:
@@ -221,6 +251,10 @@ class Played:
                    for key, text in value.items())
 
     @staticmethod
+    def _has_begins(_name, value, told, _number):
+        return told["body"].hex().startswith(value)
+
+    @staticmethod
     def _has_json(_name, value, told, _number):
         body = json.loads(told["body"])
         return all(body.get(key) == one or key == "deadline_ms" and 0 <= one - body.get(key, -99) < 100 for key, one in value.items())
@@ -257,7 +291,7 @@ class Control(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         Control.played = Played(SCENARIOS[urllib.parse.unquote(self.path[1:])])
-        self._say({"urls": Control.played.urls, "ca": CERTIFICATE.path})
+        self._say(Control.played.told)
 
     def do_GET(self):
         self._say(Control.played.differences())

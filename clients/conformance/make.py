@@ -113,7 +113,7 @@ class Server:
         """Of a call the request that says the same: ids as text, all in JSON."""
         body = {name: exact(args[name]) for name in (
             "collection", "limit", "record", "verify", "explain", "facts", "not", "deadline_ms", "on_error", "caps", "exclude_sets",
-            "when_short", "where", "at_most", "unknown", "fields", "expires_ms") if name in args}
+            "when_short", "where", "at_most", "unknown", "fields", "expires_ms", "collections", "same_as") if name in args}
         for name in ("items", "exclude"):
             if name in args:
                 body[name] = [text_of(one) for one in args[name]]

@@ -323,6 +323,56 @@ def of_rules():
         yield scenario("a rule with %s" % name, SCHEMA, ruled(**more))
 
 
+def same(item, *groups, **more):
+    return dict({"id": item, "same_as": list(groups)}, **more)
+
+
+def of_same():
+    def played(item, *groups, **more):
+        return {"user": USER, "item": item, "same_as": list(groups), **more}
+
+    def record(*events, **more):
+        return step("record_plays", plays=list(events), **more)
+    original, reposts = played("v1", "src:9"), [same("v2", "src:9"), same("v3", "src:8"), "v4"]
+    yield scenario("a repost is seen when its original is", record(original), asks(reposts), asks(reposts, explain=True), asks([same("v1", "src:9"), "v1", "v2"], explain=True), asks(reposts, user="$run w"))
+    yield scenario("a play without its groups", plays(USER, "v1"), asks(reposts), asks([same("v1", "src:9"), same("v2", "src:9")]))
+    yield scenario("reposts of one page", asks([same("a", "g"), same("b", "g"), "c", same("d", "h", "g")], explain=True), asks([same("a", "g"), same("b", "g")], exclude=["a"], explain=True),
+                   asks([same("a", "g"), same("b", "g"), same("c", "h")], limit=2), asks([same("a", "g"), same("a", "g")]))
+    yield scenario("reposts of one page are recorded once", asks([same("a", "g"), same("b", "g"), "c"], record=True), asks([same("b", "g"), "a", "c"]))
+    yield scenario("numbers with groups that are the same", record(played(u64(2**53 + 1), "src:1")), asks([same(u64(2**64 - 1), "src:1"), u64(2**53), same("007", "src:2")], explain=True), asks(numbers(2**53 + 1, 2**64 - 1)))
+    yield scenario("groups of both kinds", mark("channel:9", 5), record(played("a", "src:9", of=["channel:9"])), asks([same("b", "src:9", of=["channel:8"], at=6), same("c", "src:8", of=["channel:9"], at=5), same("d", "src:8", of=["channel:9"], at=6)], explain=True))
+    shown = step("record_exposures", exposures=[{"user": USER, "item": "a", "surface": "home", "same_as": ["src:9"]}])
+    yield scenario("what was on screen, and its reposts", shown, asks([same("b", "src:9")]), *[asks([same("b", "src:9"), same("c", "src:8")], not_=[{"fact": "exposed", "surface": one}], explain=True) for one in ("home", "search")])
+    served = step("record_impressions", user=USER, items=[same("a", "src:9"), "b"])
+    yield scenario("what was served, and its reposts", served, asks([same("c", "src:9"), "a"]), put("conf-s", served_is_seen=True), dict(served, args=dict(served["args"], collection="conf-s")), asks([same("c", "src:9"), "a"], collection="conf-s", explain=True))
+    yield scenario("reposts in batches", step("bulk", batch=3, plays=[played(u64(i), "src:%d" % i) for i in range(7)]), step("bulk", kind="exposures", batch=3, plays=[played("e%d" % i, "e:%d" % i) for i in range(4)]),
+                   asks([same("x", "src:6"), same("y", "src:7"), same("z", "e:3")]), asks([same("x", "e:3"), same("y", "e:4")], not_=[{"fact": "exposed"}]))
+    yield scenario("pages and searches of reposts", record(original), step("fill_page", user=USER, need=3, candidates=[same("v2", "src:9"), same("a", "g"), same("b", "g"), "c", same("d", "h")]),
+                   step("search_unseen", user=USER, k=3, best=[same("v2", "src:9"), same("e", "i"), "f", "g"]))
+    again = dict(history={"enabled": True, "deleted_items": "recommend_again"})
+    gone_ones = dict(user=USER, items=["v1"], collection="conf-r")
+    yield scenario("an item is deleted with its group", put("conf-r", **again), record(original, collection="conf-r"), LATER, step("delete_history", **gone_ones), asks([same("v1", "src:9"), same("v2", "src:9")], collection="conf-r", explain=True),
+                   step("delete_history", same_as=["src:9"], **gone_ones), asks([same("v2", "src:9"), "v1"], collection="conf-r"))
+    for name, groups in (("an empty group that is the same", ["g", ""]), ("a group of 65 bytes that is the same", ["\u00e9" * 32 + "x"]), ("17 groups that are the same", ["g%d" % i for i in range(17)])):
+        yield scenario(name, record(played("a", *groups)), asks(["b", same("a", *groups)]), step("delete_history", same_as=groups, **gone_ones))
+
+
+def of_united():
+    short, live, both = "conf-1", "conf-2", ["conf-1", "conf-2"]
+    made = [put(short), put(live, exposed_is_seen=True), plays(USER, "a", u64(1), collection=short), plays(USER, "b", u64(2), collection=live), plays(USER, "d", u64(4)), exposed(USER, "e", collection=live)]
+    listed, counted = ["a", "b", "c", "d", "e"], numbers(1, 2, 3, 4)
+    yield scenario("what was seen in several collections", *made, *[asks(items, collections=names, **more) for items in (listed, counted) for names in (both, [live], [short, "default"], [])
+                                                                    for more in ({}, {"collection": short})], asks(listed, collections=both, explain=True))
+    yield scenario("several collections, and what else is asked", *made, asks(listed, collections=both, limit=2, exclude=["c"]), asks(counted, collections=both, limit=1, exclude=numbers(3)), asks(listed, collections=both, not_=[{"fact": "played"}]),
+                   asks(listed, collections=both, facts=["impressions"]), asks([of("a", "g"), same("x", "s"), "c"], collections=both))
+    yield scenario("what is recorded is of one collection", *made, asks(listed, collections=[*both, "default"], record=True), asks(["c"]), asks(["c"], collection=short), asks(counted, collections=both, collection=live, record=True), asks(counted, collection=live), asks(counted))
+    yield scenario("pages and searches of several collections", *made, step("fill_page", user=USER, candidates=listed, need=9, collections=[*both, "default"]), step("fill_page", user=USER, candidates=counted, need=9, collections=[*both, "default"]),
+                   step("search_unseen", user=USER, best=[*listed, "f"], k=2, collections=both))
+    for name, names in (("an unknown collection of several", [short, "conf-nowhere"]), ("nine collections", ["c%d" % i for i in range(9)]), ("a collection twice", [short, short])):
+        yield scenario(name, put(short), asks(["a"], collections=names), asks(numbers(1), collections=names))
+    yield scenario("a name with a comma", put("conf-1"), asks(numbers(1), collections=[short, "a,b"]))
+
+
 def put(name="conf-h", **policy):
     return step("put_collection", name=name, policy=dict({"history": {"enabled": True}}, **policy))
 
@@ -406,6 +456,13 @@ def of_plays():
     yield scenario("batches of which some is refused", bulk(fine, old, late, *many, old, batch=5), step("filter", user=USER, items=["fine", "old"]))
     yield scenario("a batch of nothing but refusals", bulk(old, late), bulk())
     yield scenario("a batch with what is no id", bulk(fine, {"user": USER, "item": ""}))
+    number = u64(2**63 + 11)
+    yield scenario("batches of numbers alone", bulk(dict(old, user=number, item=u64(10)), *[{"user": number, "item": one} for one in numbers(*range(9), 2**53 + 1, 2**64 - 1)], dict(old, user=number, item=u64(11))),
+                   step("filter", user=number, items=numbers(0, 8, 9, 10, 11, 2**53, 2**53 + 1, 2**64 - 1, 2**64 - 2)))
+    odd = [{"user": "$run c/\u00fc\u6f22", "item": item} for item in ("caf\u00e9", "cafe\u0301", "x" * 255, "a\nb", "007", u64(7))]
+    yield scenario("batches of odd texts", bulk(*odd), step("filter", user="$run c/\u00fc\u6f22", items=["caf\u00e9", "cafe\u0301", "x" * 254, "x" * 255, "a\nb", "7", "007", "8"]))
+    yield scenario("batches that say more and more", bulk(*[{"user": USER, "item": u64(1)}, {"user": USER, "item": "a"}, late, {"user": USER, "item": u64(2)}, dict(fine, progress_s=5), old, {"user": USER, "item": u64(3)}], batch=9), step("filter", user=USER, items=["1", "a", "2", "fine", "3", "late"]))
+    yield scenario("a batch of numbers of no collection", bulk({"user": u64(1), "item": u64(1)}, collection="conf-nowhere"))
     yield scenario("batches of no collection", bulk(fine, collection="conf-nowhere"))
     yield scenario("impressions", step("record_impressions", user=USER, items=["a", "b"]), step("record_impressions", user=USER, items=[]),
                    step("filter", user=USER, items=["a", "b", "c"]))
@@ -462,7 +519,7 @@ def of_pages():
 
 def on_a_server():
     return {"ids": list(of_ids()), "filters": list(of_filters()), "errors": list(of_errors()), "plays": list(of_plays()), "facts": list(of_facts()),
-            "items": list(of_items()), "sets": list(of_sets()), "counts": list(of_counts()), "dry": list(of_dry()), "rules": list(of_rules()), "history": list(of_history()), "pages": list(of_pages()), "z_end": [scenario("what scenarios made is deleted", gone(), gone("conf-e"), gone("conf-c"))]}
+            "same": list(of_same()), "united": list(of_united()), "items": list(of_items()), "sets": list(of_sets()), "counts": list(of_counts()), "dry": list(of_dry()), "rules": list(of_rules()), "history": list(of_history()), "pages": list(of_pages()), "z_end": [scenario("what scenarios made is deleted", *[gone(name) for name in ("conf-h", "conf-e", "conf-c", "conf-s", "conf-r", "conf-1", "conf-2")])]}
 
 
 # ---- On a server that misbehaves ----
@@ -520,10 +577,11 @@ STATUS = {"all refused": 422, "too late": 503, "bad": 400, "not found": 404, "ot
           "limited": 429, "busy": 503}
 
 
-def lying(name, servers, *steps, requests=(), only=None, most_requests=None, **client):
-    """`servers`: of each what it says, request after request; "gone": nobody listens there. `only`: the client is told of
-    so many of them. `requests`: what it is to ask; `most_requests`: or a little more."""
-    more = {name: value for name, value in (("only", only), ("most_requests", most_requests)) if value is not None}
+def lying(name, servers, *steps, requests=(), only=None, most_requests=None, dns=None, **client):
+    """`servers`: of each what it says, request after request; "gone": nobody listens there; {"gone_ms", "then"}: for so long. `only`: the
+    client is told of so many of them. `requests`: what it is to ask; `most_requests`: or a little more. `dns`: the client is told of a
+    name; what the name server says, question after question: [priority, weight, server] of each record, or a lie of dns_stand_in.py."""
+    more = {name: value for name, value in (("only", only), ("most_requests", most_requests), ("dns", dns)) if value is not None}
     return dict(scenario(name, *steps), servers=servers, client=dict({"timeout_ms": 10_000}, **client), requests=list(requests), **more)
 
 
@@ -702,6 +760,11 @@ def on_a_liar():
     again = {"path": "/plays", "same_body": 0}
     waits.append(lying("a batch is sent until it is taken", [[soon("1"), soon("1"), "close", says("limited"), says("recorded")]], bulk,
                        requests=[{"path": "/plays", "not": ["SeenDB-Attempt"]}, *[again] * 4]))
+    rows = {"has": {"Content-Type": "application/octet-stream"}, "path": "/plays"}
+    few = [{"user": u64(2**53 + 1), "item": u64(2**64 - 1)}, {"user": u64(1), "item": "v"}, {"user": u64(2), "item": u64(3)}, {"user": "u", "item": "v", "device": "tv"}, {"user": u64(4), "item": u64(5)}]
+    waits.append(lying("batches in the least of three forms", [[says("recorded")] * 3], expects(step("bulk", plays=few, batch=4), answer={"accepted": 3, "refused": 0, "refusals": []}), requests=[
+        dict(rows, query={"ids": "u64", "count": "1"}, begins=struct.pack("<QQ", 2**53 + 1, 2**64 - 1).hex()), dict(rows, query={"ids": "string", "count": "2"}, begins=b"\1\0\0\x001\1\0\0\0v".hex()),
+        {"path": "/plays", "has": {"Content-Type": "application/x-ndjson"}}]))
     waits.append(lying("a batch that nobody may send", [[says("forbidden")]], fails("forbidden", step("bulk", plays=[{"user": "u", "item": "v"}], batch=4)), requests=[{"path": "/plays"}]))
     waits.append(lying("a batch is read back", [[says("recorded", header={"SeenDB-Position": "3:7"}), ok]], bulk, good,
                        requests=[{"path": "/plays"}, {"path": "/filter", "has": {"SeenDB-Position": "3:7"}}]))
@@ -738,4 +801,30 @@ def on_a_liar():
              lying("a certificate of a stranger", [{"tls": [ok]}], fails("unavailable"), retries=0),
              lying("a certificate of a stranger, and another server", [{"tls": [ok]}, [ok] * 2], good, good, requests=[dict(first, server=1)] * 2, retries=0),
              lying("no TLS where it is asked for", [{"plain": [ok]}], fails("unavailable"), ca=True, retries=0)]
-    return {"waits": waits, "lies": lies, "unfilled": pages, "nodes": nodes, "doors": doors}
+
+    names, sleep = [], lambda ms: {"sleep_ms": ms}
+
+    def named(name, servers, dns, *steps, to=(), **more):
+        """`to`: the servers that are asked, in order."""
+        names.append(lying("a name: " + name, servers, *steps, dns=dns, requests=[dict(routed, server=one) for one in to], **more))
+    one, back = [[0, 0, 0]], {"gone_ms": 2_000, "then": [ok] * 9}
+    named("its target", [[ok]], [one], good, to=[0])
+    named("priorities", [[ok] * 9, []], [[[20, 9, 1], [10, 0, 0]]], good, good, good, to=[0] * 3)
+    named("the next priority, where all of one rest", ["gone", "gone", [ok] * 9], [[[1, 1, 0], [1, 1, 1], [2, 1, 2]]], good, good, good, to=[2] * 3, retries=0)
+    named("weights", [[], [ok] * 9], [[[0, 0, 0], [0, 65_535, 1]]], good, good, good, to=[1] * 3)
+    named("a target that comes back", [back, [ok]], [[[1, 0, 0], [2, 0, 1]]], good, sleep(3_500), good, to=[1, 0], retries=0)
+    named("another target", ["gone", [ok]], [one, [[0, 0, 1]]], fails("unavailable"), sleep(1_300), good, to=[1], retries=0)
+    named("the former answer, where none comes", [back], [one, "no such name"], fails("unavailable"), sleep(3_500), good, to=[0], retries=0)
+    named("an answer that comes later", [[ok]], ["no such name", one], fails("unavailable"), sleep(1_300), good, to=[0])
+    named("an answer that is cut", [[ok]], ["cut", one], good, to=[0])
+    named("an answer beyond a datagram", [[ok]], [[[n, n, 0] for n in range(99)]], good, to=[0])
+    named("a service that is not there", [[]], [[[0, 0, "."]]], fails("unavailable"))
+    named("a service that goes", ["gone"], [one, [[0, 0, "."]]], fails("unavailable"), sleep(1_300), fails("unavailable"))
+    for lie, says in (("none", "no such name"), ("no record", []), ("refused", "refused"), ("malformed", "malformed"), ("a loop", "a loop"),
+                      ("another answer", "another"), ("silence", "silent"), ("no port", [[0, 0, "s0.liar.test"]])):
+        named(lie, [[]], [says], fails("unavailable"), timeout_ms=3_000)
+    named("a page without an answer", [[]], ["no such name"], expects(page("fail_open", 2), answer={"ids": ["v", "w"]}))
+    named("a certificate that is trusted", [{"tls": [ok, ok]}], [one], good, good, to=[0, 0], ca=True)
+    names.append(lying("a name: nodes of a cluster", [[view(1)], [ok, ok]], good, good, cluster=True, dns=[one],
+                       requests=[the_map, dict(direct, server=1), dict(direct, server=1)]))
+    return {"waits": waits, "lies": lies, "unfilled": pages, "nodes": nodes, "doors": doors, "names": names}

@@ -136,7 +136,7 @@ func isUnsent(err error) bool {
 	return errors.As(err, &why)
 }
 
-// ask makes the call, with second tries where they are allowed: an answer of 2xx or 422.
+// ask makes the call, with second tries where they are allowed: an answer of 2xx, 304 or 422.
 func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 	began := time.Now()
 	deadline := c.deadlineOf(ctx)
@@ -159,9 +159,13 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 			c.options.OnCall(name, time.Since(began), status, tries)
 		}
 	}()
+	c.lookUp(ctx, deadline)
 	c.learn(ctx, deadline)
 	c.budget.first()
 	urls, direct := c.where(r.user)
+	if len(urls) == 0 {
+		return nil, c.nobody()
+	}
 	at, moves, attempt := 0, 0, 0
 	for {
 		sent := header.Clone()
@@ -191,7 +195,7 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 		}
 		if got != nil {
 			status = got.status
-			if status < 300 || status == http.StatusUnprocessableEntity {
+			if status < 300 || status == http.StatusNotModified || status == http.StatusUnprocessableEntity {
 				return got, nil
 			}
 			failure = errorOf(status, got.body)

@@ -23,7 +23,10 @@ type Play struct {
 	DurationS *int            `json:"duration_s,omitempty"`
 	Device    string          `json:"device,omitempty"`
 	Fields    json.RawMessage `json:"fields,omitempty"`
-	Of        []string        `json:"of,omitempty"` // groups that the item belongs to, by which the play is counted
+	// Of is groups that the item belongs to, by which the play is counted; SameAs those that are one with it for the user
+	// ("src:9"): they are seen with it. At most 16 together.
+	Of     []string `json:"of,omitempty"`
+	SameAs []string `json:"same_as,omitempty"`
 }
 
 // Refusal is an event that was not taken.
@@ -196,7 +199,8 @@ type chosen struct {
 	groups                  func(ID) Groups
 	limit                   int
 	exclude                 []ID
-	sets                    []string
+	sets, collections       []string
+	sameAs                  []string // of a deletion
 	record, verify, explain bool
 	deadline                time.Duration
 	within                  bool
@@ -229,6 +233,10 @@ func chosenOf(options []CallOption) chosen {
 // Collection names the collection; "default" without.
 func Collection(name string) CallOption { return func(c *chosen) { c.collection = name } }
 
+// Collections names up to 8 of them: what was seen in any counts, in place of Collection alone, whose policy still says
+// all else, such as what Record writes.
+func Collections(names ...string) CallOption { return func(c *chosen) { c.collections = names } }
+
 // Limit stops a filter once so many unseen ones are found.
 func Limit(n int) CallOption { return func(c *chosen) { c.limit = n } }
 
@@ -253,6 +261,16 @@ func OrFail() CallOption { return func(c *chosen) { c.onError = "fail" } }
 // Within has the server answer within so long, degraded at worst; without: four fifths of the call's time.
 func Within(d time.Duration) CallOption { return func(c *chosen) { c.deadline, c.within = d, true } }
 
+// haveComma tells whether a name can't stand in a list of the query.
+func haveComma(names []string) bool {
+	for _, name := range names {
+		if strings.Contains(name, ",") {
+			return true
+		}
+	}
+	return false
+}
+
 // Filter tells which of the items the user has not seen. Integers alone go in binary.
 func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...CallOption) (*Filtered, error) {
 	asked := chosenOf(options)
@@ -265,7 +283,7 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 			asked.deadline = time.Millisecond
 		}
 	}
-	if !asked.explain && len(asked.rules) == 0 && asked.groups == nil && len(items) > 0 && !strings.Contains(strings.Join(asked.sets, ""), ",") {
+	if !asked.explain && len(asked.rules) == 0 && asked.groups == nil && len(items) > 0 && !haveComma(asked.collections) && !haveComma(asked.sets) {
 		if body, ok := packed(make([]byte, 0, 8*(len(items)+len(asked.exclude))), items); ok {
 			if body, ok = packed(body, asked.exclude); ok {
 				return c.filterBinary(ctx, user, items, body, asked)
@@ -289,6 +307,9 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	}
 	if len(asked.sets) > 0 {
 		body["exclude_sets"] = asked.sets
+	}
+	if len(asked.collections) > 0 {
+		body["collections"] = asked.collections
 	}
 	if asked.explain {
 		body["explain"] = true
@@ -351,6 +372,9 @@ func (c *Client) filterBinary(ctx context.Context, user ID, items []ID, body []b
 	}
 	if len(asked.sets) > 0 {
 		query.Set("exclude_sets", strings.Join(asked.sets, ","))
+	}
+	if len(asked.collections) > 0 {
+		query.Set("collections", strings.Join(asked.collections, ","))
 	}
 	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", query: query, body: body,
 		contentType: "application/octet-stream", user: &user, hedge: !asked.record})
@@ -441,12 +465,18 @@ func (c *Client) LookUpHistory(ctx context.Context, user ID, items []ID, options
 }
 
 func itemsOf(items []ID, options []CallOption) map[string]any {
-	body := map[string]any{"items": items}
-	if asked := chosenOf(options); asked.collection != "" {
+	body, asked := map[string]any{"items": items}, chosenOf(options)
+	if asked.collection != "" {
 		body["collection"] = asked.collection
+	}
+	if len(asked.sameAs) > 0 {
+		body["same_as"] = asked.sameAs
 	}
 	return body
 }
+
+// SameAs names groups that DeleteHistory lets be recommended again with the items, where the policy says so of deleted ones.
+func SameAs(groups ...string) CallOption { return func(c *chosen) { c.sameAs = groups } }
 
 // DeleteHistory takes items out of the history.
 func (c *Client) DeleteHistory(ctx context.Context, user ID, items []ID, options ...CallOption) error {

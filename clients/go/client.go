@@ -1,10 +1,12 @@
 package seendb
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -24,7 +26,10 @@ type Options struct {
 	Cluster     bool          // the URLs are nodes of one cluster: a question goes to who has its user
 	// Hedge: a read that was not answered for so long is asked at another server too, and the first good answer
 	// counts; of second tries, which have their budget. 0: never.
-	Hedge          time.Duration
+	Hedge time.Duration
+	DNS   string // "host:port" of a name server that is asked in place of the system's for srv+http://name
+	// Resolver is asked in place of name servers, in a goroutine of its own.
+	Resolver       func(ctx context.Context, name string) ([]*net.SRV, error)
 	OnCall         func(name string, took time.Duration, status, tries int)
 	bodyBytesLimit int64
 }
@@ -32,6 +37,7 @@ type Options struct {
 // Client calls one server, or several. All goroutines may share it.
 type Client struct {
 	urls      []string
+	named     map[string]*named // by its URL
 	options   Options
 	http      *http.Client
 	budget    *budget
@@ -49,8 +55,8 @@ type Client struct {
 	tokenSeen  time.Time
 }
 
-// New makes a client of servers: "http://host:port", "https://host:port" or "unix:/path". Where one
-// can't be reached the next is asked.
+// New makes a client of servers: "http://host:port", "https://host:port" or "unix:/path"; "srv+http://name" and
+// "srv+https://name" stand for the targets of that SRV record. Where one can't be reached the next is asked.
 func New(urls ...string) (*Client, error) { return NewWith(Options{}, urls...) }
 
 // NewWith is New with options.
@@ -89,10 +95,16 @@ func NewWith(options Options, urls ...string) (*Client, error) {
 		config.Certificates = []tls.Certificate{own}
 	}
 	c := &Client{options: options, budget: newBudget(), positions: newLastUsers(), recent: newLastUsers(),
-		shares: newLastUsers(), away: map[string]time.Time{}}
+		shares: newLastUsers(), away: map[string]time.Time{}, named: map[string]*named{}}
 	connect := &dialer{tls: config, sockets: map[string]string{}}
 	for _, one := range urls {
-		base, err := connect.baseOf(one)
+		base := one
+		name, err := newNamed(one, &options)
+		if name != nil {
+			c.named[one] = name
+		} else if err == nil {
+			base, err = connect.baseOf(one)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -95,7 +95,8 @@ type args struct {
 	DeadlineMs                         *int   `json:"deadline_ms"`
 	OnError                            string `json:"on_error"`
 	WhenDegraded                       string `json:"when_degraded"`
-	Facts, Only                        []string
+	Facts, Only, Collections           []string
+	SameAs                             []string `json:"same_as"`
 	Policy                             object
 	Plays                              []played
 }
@@ -109,6 +110,7 @@ type played struct {
 	Device, Surface string
 	Fields          json.RawMessage
 	Of              []string
+	SameAs          []string `json:"same_as"`
 }
 
 // spanOf reads "1d", "36h".
@@ -130,7 +132,7 @@ func (p *played) at(now int64) (at time.Time) {
 
 func shown(list []played, now int64) (all []Exposure) {
 	for _, one := range list {
-		all = append(all, Exposure{given(one.User), given(one.Item), one.at(now), one.Surface, one.Of})
+		all = append(all, Exposure{given(one.User), given(one.Item), one.at(now), one.Surface, one.Of, one.SameAs})
 	}
 	return all
 }
@@ -202,9 +204,12 @@ func groups(lists ...[]any) CallOption {
 	for _, list := range lists {
 		for _, one := range list {
 			if candidate, is := one.(object); is && candidate["id"] != nil {
-				of := Groups{Of: []string{}}
-				for _, group := range candidate["of"].([]any) {
-					of.Of = append(of.Of, group.(string))
+				of := Groups{}
+				for name, to := range map[string]*[]string{"of": &of.Of, "same_as": &of.SameAs} {
+					list, _ := candidate[name].([]any)
+					for _, group := range list {
+						*to = append(*to, group.(string))
+					}
 				}
 				if at, has := candidate["at"].(float64); has {
 					of.At = time.UnixMilli(int64(at))
@@ -282,7 +287,7 @@ func (a *args) options() (options []CallOption) {
 	}
 	fields := []string{}
 	_ = json.Unmarshal(a.Fields, &fields) // of other calls they are objects
-	options = append(options, Caps(caps...), Where(rules...), ExcludeSets(a.ExcludeSets...), WithFields(fields...))
+	options = append(options, Caps(caps...), Where(rules...), ExcludeSets(a.ExcludeSets...), Collections(a.Collections...), WithFields(fields...))
 	if a.AtMost != nil {
 		options = append(options, AtMost(a.AtMost.Field, a.AtMost.N))
 	}
@@ -327,7 +332,7 @@ func make_(ctx context.Context, c *Client, call string, a *args, now int64) (obj
 	case "record_plays", "bulk":
 		plays := []Play{}
 		for _, one := range a.Plays {
-			plays = append(plays, Play{User: given(one.User), Item: given(one.Item), At: one.at(now), ProgressS: one.ProgressS, DurationS: one.DurationS, Device: one.Device, Fields: one.Fields, Of: one.Of})
+			plays = append(plays, Play{User: given(one.User), Item: given(one.Item), At: one.at(now), ProgressS: one.ProgressS, DurationS: one.DurationS, Device: one.Device, Fields: one.Fields, Of: one.Of, SameAs: one.SameAs})
 		}
 		if call == "record_plays" {
 			return recorded(c.RecordPlays(ctx, plays, a.options()...))
@@ -513,7 +518,7 @@ func make_(ctx context.Context, c *Client, call string, a *args, now int64) (obj
 		}
 		return object{"entries": entries(now, list...)}, err
 	case "delete_history":
-		return done, c.DeleteHistory(ctx, user, givenAll(a.Items), a.options()...)
+		return done, c.DeleteHistory(ctx, user, givenAll(a.Items), append(a.options(), SameAs(a.SameAs...))...)
 	case "clear_history":
 		return done, c.ClearHistory(ctx, user, a.options()...)
 	case "set_recording":
@@ -627,6 +632,50 @@ func TestScenariosOnADouble(t *testing.T) {
 	equal(t, len(rows) > 80, true)
 }
 
+func TestNamesOfTheCallerStayAsTheyAre(t *testing.T) {
+	names := []string{"a", "kept"}
+	_, err := NewDouble().Filter(context.Background(), Number(1), Numbers(2), Collections(names[:1]...), ExcludeSets("s"))
+	equal(t, err != nil, true) // the double knows no collections
+	equal(t, names, []string{"a", "kept"})
+}
+
+func TestADoubleNamesWhereGroupsAreTheSame(t *testing.T) {
+	ctx, d := context.Background(), NewDouble()
+	plain, same := Play{User: Text("u"), Item: Text("a")}, Play{User: Text("u"), Item: Text("b"), SameAs: []string{"g"}}
+	_, played := d.RecordPlays(ctx, []Play{plain, same})
+	_, shown := d.RecordExposures(ctx, []Exposure{{User: Text("u"), Item: Text("a"), SameAs: []string{"g"}}})
+	_, asked := d.Filter(ctx, Text("u"), Texts("a", "b"), GroupedBy(func(id ID) (groups Groups) {
+		if id == Text("b") {
+			groups.SameAs = []string{"g"}
+		}
+		return groups
+	}))
+	for field, err := range map[string]error{"/events/1/same_as": played, "/events/0/same_as": shown, "/items/1/same_as": asked} {
+		var told *Error
+		equal(t, errors.As(err, &told), true)
+		equal(t, []any{told.Code, told.Field, told.Status}, []any{"invalid_argument", field, 400})
+	}
+	_, err := d.RecordPlays(ctx, []Play{{User: Text("u"), Item: Text("a"), Fields: json.RawMessage(`{"same_as":["text"]}`)}})
+	must(t, err) // a member of the caller's own
+}
+
+func TestADoubleTakesBatchesOfEachForm(t *testing.T) {
+	ctx, d := context.Background(), NewDouble()
+	bulk := d.Bulk(BulkOptions{Batch: 2})
+	for _, one := range []Play{{User: Number(1), Item: Number(1<<64 - 1)}, {User: Text("u"), Item: Text("caf\u00e9")}, {User: Number(1), Item: Number(3)}, {User: Text("u"), Item: Text("b"), Device: "tv"}} {
+		must(t, bulk.Add(ctx, one))
+	}
+	must(t, bulk.Flush(ctx))
+	equal(t, bulk.Accepted, 4)
+	equal(t, d.Calls(), []string{"POST /plays", "POST /plays", "POST /plays"})
+	found, err := d.Filter(ctx, Number(1), Numbers(1<<64-1, 3, 5))
+	must(t, err)
+	equal(t, found.Unseen, Numbers(5))
+	found, err = d.Filter(ctx, Text("u"), Texts("caf\u00e9", "b", "c"))
+	must(t, err)
+	equal(t, found.Unseen, Texts("c"))
+}
+
 func TestADoubleFailsAsItIsTold(t *testing.T) {
 	ctx, d := context.Background(), NewDouble()
 	d.Fail("timeout", "busy")
@@ -696,8 +745,8 @@ func TestScenariosOnALiar(t *testing.T) {
 	rows := scenarios(t, true)
 	for _, row := range rows {
 		var begun struct {
-			URLs []string
-			CA   string
+			URLs    []string
+			CA, DNS string
 		}
 		got, err := http.Post(control+"/"+url.PathEscape(row["name"].(string)), "", nil)
 		must(t, err)
@@ -712,6 +761,7 @@ func TestScenariosOnALiar(t *testing.T) {
 		}
 		options.Cluster, _ = said["cluster"].(bool)
 		options.Token, _ = said["token"].(string)
+		options.DNS = begun.DNS
 		if said["ca"] == true {
 			options.CA = begun.CA
 		}

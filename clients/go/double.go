@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -15,7 +16,8 @@ import (
 
 // Double is a client for the tests of whoever calls SeenDB: no server, all in memory. It knows plays, impressions,
 // exposures, marks, filters, erasures, collections, items and sets; it forgets nothing, and no time is too old for it. Of Not
-// it goes by facts and surfaces. What it does not know, histories, counts, caps and rules on items among it, it refuses.
+// it goes by facts and surfaces. What it does not know, histories, counts, caps, SameAs, Collections and rules on items among
+// it, it refuses.
 type Double struct {
 	*Client
 
@@ -78,18 +80,56 @@ type doubled struct {
 	Record, Explain bool
 	Facts, Fields   []string
 	Not             []struct{ Fact, Surface string }
-	Events          []struct {
-		User, Item ID
-		Surface    string
-		Items      []ID
+	Events          []doubledEvent
+	ExposedIsSeen   bool `json:"exposed_is_seen"`
+}
+
+// rows reads plays of a Bulk, in binary.
+func (d *doubled) rows(body []byte, numbers bool) {
+	id := func() (id ID) {
+		size := 8
+		if id = Number(binary.LittleEndian.Uint64(body)); !numbers {
+			size = 4 + int(binary.LittleEndian.Uint32(body))
+			id = Text(string(body[4:size]))
+		}
+		body = body[size:]
+		return id
 	}
-	ExposedIsSeen bool `json:"exposed_is_seen"`
+	for ; len(body) > 0; body = body[8:] {
+		one := doubledEvent{User: id()}
+		one.Item = id()
+		d.Events = append(d.Events, one)
+	}
+}
+
+// doubledEvent is a play, an impression or an exposure, or a line of a set.
+type doubledEvent struct {
+	User, Item ID
+	Surface    string
+	Items      []ID
+	SameAs     []string `json:"same_as"`
+}
+
+// sameAs is where groups that are the same are named, which a double does not know; empty: nowhere.
+func (d *doubled) sameAs() string {
+	for i, one := range d.Events {
+		if one.SameAs != nil {
+			return fmt.Sprintf("/events/%d/same_as", i)
+		}
+	}
+	for i, one := range d.Items {
+		if one.SameAs != nil {
+			return fmt.Sprintf("/items/%d/same_as", i)
+		}
+	}
+	return ""
 }
 
 // doubledItem is an id, a candidate or an update of an item.
 type doubledItem struct {
 	ID              ID
 	Of, Unset       []string
+	SameAs          []string `json:"same_as"`
 	At              *int64
 	Version         int64
 	Set             map[string]json.RawMessage
@@ -120,8 +160,11 @@ func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
 	}
 	query := asked.URL.Query()
 	told := doubled{Collection: query.Get("collection")}
-	packed := query.Get("ids") == "u64"
+	rows := query.Has("ids") && asked.URL.Path == "/plays"
+	packed := query.Get("ids") == "u64" && !rows
 	switch kind := asked.Header.Get("Content-Type"); {
+	case rows:
+		told.rows(body, query.Get("ids") == "u64")
 	case packed:
 		told.User, told.Record = Text(query.Get("user")), query.Get("record") == "true"
 		told.Limit, _ = strconv.Atoi(query.Get("limit"))
@@ -144,6 +187,12 @@ func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if query.Get("collections") != "" {
+		return d.refuse(http.StatusBadRequest, "invalid_argument", "/collections")
+	}
+	if field := told.sameAs(); field != "" {
+		return d.refuse(http.StatusBadRequest, "invalid_argument", field)
 	}
 	if told.Collection == "" {
 		told.Collection = "default"
@@ -186,7 +235,7 @@ func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
 	case path[0] == "filter":
 		var members map[string]json.RawMessage
 		_ = json.Unmarshal(body, &members)
-		for _, rule := range []string{"caps", "where", "at_most", "unknown", "fields", "when_short"} {
+		for _, rule := range []string{"collections", "caps", "where", "at_most", "unknown", "fields", "when_short"} {
 			if _, is := members[rule]; is && !packed {
 				return d.refuse(http.StatusBadRequest, "invalid_argument", "/"+rule)
 			}

@@ -15,7 +15,8 @@ type Exposure struct {
 	Item    ID        `json:"item"`
 	At      time.Time `json:"-"`                 // the zero time: the present, set before the first try
 	Surface string    `json:"surface,omitempty"` // where, such as "home"; empty: it is not said
-	Of      []string  `json:"of,omitempty"`      // groups that the item belongs to, by which the exposure is counted
+	Of      []string  `json:"of,omitempty"`      // as those of a Play
+	SameAs  []string  `json:"same_as,omitempty"`
 }
 
 func (e Exposure) told(now time.Time, index int) (any, ID, error) {
@@ -89,19 +90,22 @@ func WhenShort(need int, gap time.Duration, most int) CallOption {
 	return rule("when_short", map[string]any{"need": need, "gap": span(gap), "max": most}, true)
 }
 
-// Groups is what an item belongs to ("channel:9"), at most 16, for the user's marks, for counts and for caps.
+// Groups is what an item belongs to (Of: "channel:9"), for the user's marks, for counts and for caps, and what is one with
+// it for the user (SameAs: "src:9"): it is seen if something of that is. At most 16 together.
 type Groups struct {
-	Of []string
-	At time.Time // when it was published; the zero time: only a mark for ever makes it seen
+	Of     []string
+	At     time.Time // when it was published; the zero time: only a mark for ever makes it seen
+	SameAs []string
 }
 
 // GroupedBy tells the groups of each item of Filter, FillPage, SearchUnseen, RecordImpressions and Reserve.
 func GroupedBy(groups func(ID) Groups) CallOption { return func(c *chosen) { c.groups = groups } }
 
 type candidate struct {
-	ID ID       `json:"id"`
-	Of []string `json:"of,omitempty"`
-	At *int64   `json:"at,omitempty"`
+	ID     ID       `json:"id"`
+	Of     []string `json:"of,omitempty"`
+	SameAs []string `json:"same_as,omitempty"`
+	At     *int64   `json:"at,omitempty"`
 }
 
 // candidatesOf gives the candidates as the server takes them, with their times if they are `dated`.
@@ -112,10 +116,10 @@ func candidatesOf(items []ID, groups func(ID) Groups, dated bool) (any, error) {
 	all := make([]any, len(items))
 	for i, id := range items {
 		of, where := groups(id), "/items/"+strconv.Itoa(i)
-		if len(of.Of) == 0 {
+		if len(of.Of)+len(of.SameAs) == 0 {
 			all[i] = id
 		} else {
-			told := candidate{ID: id, Of: of.Of}
+			told := candidate{ID: id, Of: of.Of, SameAs: of.SameAs}
 			if dated && !of.At.IsZero() {
 				at := of.At.UnixMilli()
 				told.At = &at

@@ -2,8 +2,10 @@ package seendb
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -21,16 +23,63 @@ func (c *Client) where(user *ID) (urls []string, direct bool) {
 			urls, direct = append(urls, own...), true
 		}
 	}
-	own := len(urls)
+	own, ranks := len(urls), map[string]int{}
 	for i := range c.urls {
-		if one := c.urls[(c.turn+i)%len(c.urls)]; !contains(urls[:own], one) {
-			urls = append(urls, one)
+		targets := []target{{url: c.urls[(c.turn+i)%len(c.urls)]}}
+		if name := c.named[targets[0].url]; name != nil {
+			targets = name.ranked()
+		}
+		for _, one := range targets {
+			if !contains(urls[:own], one.url) {
+				urls, ranks[one.url] = append(urls, one.url), one.rank
+			}
 		}
 	}
 	c.turn = (c.turn + 1) % len(c.urls)
 	others := urls[own:]
-	sort.SliceStable(others, func(i, j int) bool { return !c.isAway(others[i]) && c.isAway(others[j]) })
+	sort.SliceStable(others, func(i, j int) bool {
+		first, second := c.isAway(others[i]), c.isAway(others[j])
+		return !first && second || first == second && ranks[others[i]] < ranks[others[j]]
+	})
 	return urls, direct
+}
+
+// lookUp asks for the targets of names where that is due, behind this call. Where each of them has failed since, the call waits.
+func (c *Client) lookUp(ctx context.Context, deadline time.Time) {
+	for _, name := range c.named {
+		none, most, targets, asked := true, namedFor, name.ranked(), name.askedAt()
+		c.mutex.Lock()
+		for _, one := range targets {
+			none = none && c.away[one.url].After(asked)
+		}
+		c.mutex.Unlock()
+		if none {
+			most = soon
+		}
+		answered := name.refresh(most)
+		if answered == nil || !none {
+			continue
+		}
+		timer := time.NewTimer(time.Until(deadline) / 3)
+		select {
+		case <-answered:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// nobody is why there is no server to ask.
+func (c *Client) nobody() error {
+	told := []string{}
+	for url, name := range c.named {
+		name.mutex.Lock()
+		told = append(told, fmt.Sprintf("%s: %v", url, name.err))
+		name.mutex.Unlock()
+	}
+	sort.Strings(told)
+	return &Error{Code: "unavailable", Message: strings.Join(told, "; ")}
 }
 
 func contains(all []string, one string) bool {
@@ -48,6 +97,11 @@ func (c *Client) isAway(url string) bool { return time.Now().Before(c.away[url])
 func (c *Client) markAway(url string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	for other, until := range c.away {
+		if time.Since(until) > 2*namedFor { // a target of a former answer, perhaps
+			delete(c.away, other)
+		}
+	}
 	c.away[url] = time.Now().Add(soon)
 }
 
@@ -57,6 +111,10 @@ func (c *Client) learn(ctx context.Context, deadline time.Time) {
 		return
 	}
 	urls, _ := c.where(nil)
+	if len(urls) == 0 {
+		c.learnSoon()
+		return
+	}
 	third := time.Now().Add(time.Until(deadline) / 3)
 	got, err := c.once(ctx, urls[0], &request{method: "GET", path: "/cluster"}, http.Header{}, third)
 	if err == nil && got.status == http.StatusOK {

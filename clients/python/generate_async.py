@@ -12,15 +12,16 @@ import tokenize
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src", "seendb")
 # What waits, by name: where one of them is called, it is awaited.
 WAIT = {"ask", "_ask", "_learn", "_once", "exchange", "_try", "enter", "connect", "send", "receive",
-        "sleep", "given", "hedged", "add", "add_frame", "flush", "call", "record_plays", "record_impressions", "record_exposures", "_record",
+        "sleep", "given", "hedged", "answered", "_look_up", "add", "add_frame", "flush", "call", "record_plays", "record_impressions", "record_exposures", "_record",
         "mark", "marks", "unmark", "put_set", "get_set", "delete_set", "sets", "counts", "reserve", "get_items", "put_items", "put_item_schema", "filter", "fill_page", "search_unseen",
         "history_page", "look_up_history", "delete_history", "clear_history", "set_recording", "inspect",
-        "export", "erase", "collections", "put_collection", "delete_collection", "_write"}
+        "export", "erase", "collections", "put_collection", "delete_collection", "_write", "_do", "_give", "_keep_no_history",
+        "drain", "sync", "checkpoint", "stats"}
 GENERATORS = {"history"}
 # Names that are another in the copy; __exit__ does not wait, but `async with` wants it so.
 NAMES = {"Client": "AsyncClient", "client": "async_client", "caller": "async_caller",
-         "pool": "async_pool", "bulk": "async_bulk", "Bulk": "AsyncBulk", "pages": "async_pages", "Pages": "AsyncPages", "_io": "_async_io", "__enter__": "__aenter__", "__exit__": "__aexit__"}
-MODULES = ("pool", "caller", "pages", "bulk", "client")
+         "pool": "async_pool", "bulk": "async_bulk", "Bulk": "AsyncBulk", "pages": "async_pages", "Pages": "AsyncPages", "EngineCalls": "AsyncEngineCalls", "Locals": "AsyncLocals", "_io": "_async_io", "__enter__": "__aenter__", "__exit__": "__aexit__"}
+MODULES = ("pool", "caller", "pages", "bulk", "client", "engine_calls")
 HEAD = '"""Made by generate_async.py of %s.py: change that."""\n'
 
 

@@ -54,6 +54,7 @@ Client::Client(std::string url, Options options)
     : Client(std::vector<std::string>{std::move(url)}, std::move(options)) {}
 Client::Client(std::vector<std::string> urls, Options options)
     : transport_(std::make_unique<internal::Transport>(std::move(urls), std::move(options))) {}
+Client::Client(std::unique_ptr<internal::Transport> transport) : transport_(std::move(transport)) {}
 Client::~Client() = default;
 
 void Client::Close() { transport_->Close(); }
@@ -145,8 +146,9 @@ std::map<std::string, Entry> Client::LookUpHistory(const Id& user, const std::ve
 }
 
 void Client::DeleteHistory(const Id& user, const std::vector<Id>& items,
-                           const CallOptions& options) {
-  const Json body = ItemsBody(items, options);
+                           const DeletionOptions& options) {
+  Json body = ItemsBody(items, {.collection = options.collection});
+  if (!options.same_as.empty()) body["same_as"] = options.same_as;
   AskOfUser(*transport_,
             RequestFor(*transport_, options, "DeleteHistory", "POST",
                        internal::UserPath(user, "/history/delete")),

@@ -18,6 +18,12 @@ Json EventBegin(const Id& user, const Id& item, int64_t at_ms, size_t index) {
 }
 
 template <typename Event>
+void PutGroups(const Event& event, Json* json) {
+  if (!event.of.empty()) (*json)["of"] = event.of;
+  if (!event.same_as.empty()) (*json)["same_as"] = event.same_as;
+}
+
+template <typename Event>
 Recorded RecordEvents(Transport& transport, Request request, const std::vector<Event>& events,
                       const std::string& collection) {
   const int64_t now_ms = NowMs();
@@ -45,12 +51,14 @@ Json EventJson(const Play& play, int64_t now_ms, size_t index) {
   if (!play.fields.empty()) {
     event["fields"] = ParseGiven(play.fields, "/events/" + std::to_string(index) + "/fields");
   }
+  PutGroups(play, &event);
   return event;
 }
 
 Json EventJson(const Exposure& exposure, int64_t now_ms, size_t index) {
   Json event = EventBegin(exposure.user, exposure.item, exposure.at_ms.value_or(now_ms), index);
   if (!exposure.surface.empty()) event["surface"] = exposure.surface;
+  PutGroups(exposure, &event);
   return event;
 }
 
@@ -138,48 +146,93 @@ namespace {
 constexpr size_t kBulkBytesMost = 1u << 20;
 constexpr size_t kRefusalsMost = 100;
 
+void AppendNumber(uint64_t number, unsigned bytes, std::string* row) {
+  for (unsigned i = 0; i < bytes; ++i) *row += static_cast<char>(number >> 8 * i & 0xff);
+}
+
+/// A play in binary, with ids as text or as numbers.
+std::string Row(const Play& play, int64_t at_ms, bool texts) {
+  std::string row;
+  for (const Id* id : {&play.user, &play.item}) {
+    if (texts) {
+      const std::string text = id->Text();
+      AppendNumber(text.size(), sizeof(uint32_t), &row);
+      row += text;
+    } else {
+      AppendNumber(*id->Number(), sizeof(uint64_t), &row);
+    }
+  }
+  AppendNumber(static_cast<uint64_t>(at_ms), sizeof(uint64_t), &row);
+  return row;
+}
+
 }  // namespace
 
 Bulk::Bulk(Client& client, BulkOptions options)
-    : transport_(*client.transport_), options_(std::move(options)) {}
+    : transport_(*client.transport_),
+      options_(std::move(options)),
+      form_(options_.binary ? Form::kNumbers : Form::kLines) {}
+
+Bulk::Form Bulk::FormOf(const Play& play, int64_t at_ms) {
+  const bool says_more = play.progress_s || play.duration_s || !play.device.empty() ||
+                         !play.fields.empty() || !play.of.empty() || !play.same_as.empty();
+  if (says_more || at_ms <= 0) return Form::kLines;  // 0 is the server's present
+  return play.user.Number() && play.item.Number() ? Form::kNumbers : Form::kTexts;
+}
 
 void Bulk::Add(const Play& play) {
+  const int64_t now_ms = internal::NowMs(), at_ms = play.at_ms.value_or(now_ms);
   const size_t index = static_cast<size_t>(sent_) + users_.size();
-  Append(internal::Write(internal::EventJson(play, internal::NowMs(), index)), play.user.Text(),
-         "/plays");
+  const std::string where = "/events/" + std::to_string(index);
+  internal::CheckId(play.user, where + "/user");
+  internal::CheckId(play.item, where + "/item");
+  const Form form = std::max(form_, FormOf(play, at_ms));
+  std::string line = form == Form::kLines
+                         ? internal::Write(internal::EventJson(play, now_ms, index)) + '\n'
+                         : Row(play, at_ms, form == Form::kTexts);
+  Append(form, std::move(line), play.user.Text(), "/plays");
 }
 
 void Bulk::Add(const Exposure& exposure) {
   const size_t index = static_cast<size_t>(sent_) + users_.size();
-  Append(internal::Write(internal::EventJson(exposure, internal::NowMs(), index)),
+  Append(Form::kLines,
+         internal::Write(internal::EventJson(exposure, internal::NowMs(), index)) + '\n',
          exposure.user.Text(), "/exposures");
 }
 
-void Bulk::Append(std::string line, std::string user, std::string_view path) {
+void Bulk::Append(Form form, std::string line, std::string user, std::string_view path) {
   if (!path_.empty() && path != path_) {
     throw internal::Refuse("/events/" + std::to_string(static_cast<size_t>(sent_) + users_.size()),
                            "a Bulk takes plays alone, or exposures alone");
   }
   path_ = path;
-  const bool is_full = users_.size() >= options_.batch ||
+  const bool is_full = form > form_ || users_.size() >= options_.batch ||
                        (!users_.empty() && lines_.size() + line.size() > kBulkBytesMost);
   if (is_full) Flush();
+  form_ = form;
   lines_ += line;
-  lines_ += '\n';
   users_.push_back(std::move(user));
 }
 
 void Bulk::Flush() {
   if (users_.empty()) return;
-  const std::string query =
-      options_.collection.empty() ? "" : "?collection=" + internal::Encode(options_.collection);
-  const internal::Reply reply = transport_.Ask({.name = "Bulk",
-                                                .method = "POST",
-                                                .path = path_ + query,
-                                                .body = lines_,
-                                                .content_type = "application/x-ndjson",
-                                                .patient = true,
-                                                .end = transport_.EndOf(options_.patience)});
+  const bool as_rows = form_ != Form::kLines;
+  std::string query;
+  if (as_rows) {
+    query = std::string("?ids=") + (form_ == Form::kNumbers ? "u64" : "string") +
+            "&count=" + std::to_string(users_.size());
+  }
+  if (!options_.collection.empty()) {
+    query += (as_rows ? "&" : "?") + ("collection=" + internal::Encode(options_.collection));
+  }
+  const internal::Reply reply =
+      transport_.Ask({.name = "Bulk",
+                      .method = "POST",
+                      .path = path_ + query,
+                      .body = lines_,
+                      .content_type = as_rows ? "application/octet-stream" : "application/x-ndjson",
+                      .patient = true,
+                      .end = transport_.EndOf(options_.patience)});
   Recorded told = internal::ReadRecorded(transport_, reply, users_);
   recorded_.accepted += told.accepted;
   recorded_.refused += told.refused;

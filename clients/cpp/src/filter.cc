@@ -20,7 +20,11 @@ int64_t DeadlineMs(const Transport& transport, const FilterOptions& options) {
 }
 
 bool GoesInBinary(const FilterOptions& options) {
-  return !options.explain && !options.facts && options.not_entries.empty() && !options.groups;
+  const bool has_comma =
+      std::any_of(options.collections.begin(), options.collections.end(),
+                  [](const std::string& name) { return name.find(',') != std::string::npos; });
+  return !has_comma && !options.explain && !options.facts && options.not_entries.empty() &&
+         !options.groups;
 }
 
 /// Appends integers as 8 bytes each, the lowest first; false: one is text.
@@ -53,10 +57,12 @@ Json CandidatesJson(const std::vector<Id>& items, const FilterOptions& options) 
   for (const Id& item : items) {
     const std::string where = "/items/" + std::to_string(all.size());
     const Groups groups = options.groups(item);
-    CheckId(item, groups.of.empty() ? where : where + "/id");
+    const bool has_groups = !groups.of.empty() || !groups.same_as.empty();
+    CheckId(item, has_groups ? where + "/id" : where);
     Json candidate = ToJson(item);
-    if (!groups.of.empty()) {
+    if (has_groups) {
       candidate = {{"id", std::move(candidate)}, {"of", groups.of}};
+      if (!groups.same_as.empty()) candidate["same_as"] = groups.same_as;
       if (groups.at_ms) candidate["at"] = *groups.at_ms;
     }
     all.push_back(std::move(candidate));
@@ -71,6 +77,7 @@ Json FilterBody(const Transport& transport, const Id& user, const std::vector<Id
                {"deadline_ms", DeadlineMs(transport, options)}};
   CheckIds(options.exclude, "/exclude");
   if (!options.collection.empty()) body["collection"] = options.collection;
+  if (!options.collections.empty()) body["collections"] = options.collections;
   if (options.limit != 0) body["limit"] = options.limit;
   if (!options.exclude.empty()) body["exclude"] = ToJson(options.exclude);
   if (options.record) body["record"] = true;
@@ -114,6 +121,11 @@ std::string FilterBits(Transport& transport, const Id& user, size_t count, std::
   request.path += "?user=" + Encode(user.Text()) + "&ids=u64";
   put("count", std::to_string(body.size() / sizeof(uint64_t)), true);
   put("collection", options.collection, !options.collection.empty());
+  std::string collections;
+  for (const std::string& name : options.collections) {
+    collections += (&name == &options.collections.front() ? "" : ",") + name;
+  }
+  put("collections", collections, !options.collections.empty());
   put("limit", std::to_string(options.limit), options.limit != 0);
   put("exclude", std::to_string(options.exclude.size()), !options.exclude.empty());
   put("record", "true", options.record);

@@ -94,6 +94,16 @@ std::optional<Placement> ReadPlacement(std::string_view body) {
   }
 }
 
+Servers::Servers(std::vector<std::string> urls, const Options& options) : urls_(std::move(urls)) {
+  for (const std::string& url : urls_) {
+    if (Named::IsName(url)) {
+      names_[url] = std::make_unique<Named>(url, options);
+    } else {
+      ParseUrl(url);
+    }
+  }
+}
+
 bool Servers::IsAway(const std::string& url) const {
   const auto found = away_.find(url);
   return found != away_.end() && Clock::now() < found->second;
@@ -106,15 +116,51 @@ Servers::Route Servers::Find(const std::optional<std::string>& user) {
     const auto& own = placement_[(Murmur2(*user) & 0x7fffffffU) % placement_.size()];
     if (!own.empty() && !IsAway(own.front())) route = {.urls = own, .direct = true};
   }
-  const auto others = static_cast<std::ptrdiff_t>(route.urls.size());
+  std::vector<Named::Target> others;
   for (size_t i = 0; i < urls_.size(); ++i) {
     const std::string& url = urls_[(turn_ + i) % urls_.size()];
-    if (!Contains(route.urls, url)) route.urls.push_back(url);
+    const auto name = names_.find(url);
+    if (name == names_.end()) {
+      others.push_back({.url = url});
+    } else {
+      for (Named::Target& one : name->second->Ranked()) others.push_back(std::move(one));
+    }
   }
   turn_ = (turn_ + 1) % urls_.size();
-  std::stable_partition(route.urls.begin() + others, route.urls.end(),
-                        [this](const std::string& url) { return !IsAway(url); });
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  std::stable_partition(others.begin(), others.end(),
+                        [this](const Named::Target& one) { return !IsAway(one.url); });
+  for (Named::Target& one : others) {
+    if (!Contains(route.urls, one.url)) route.urls.push_back(std::move(one.url));
+  }
   return route;
+}
+
+std::vector<std::string> Servers::LookUp(Clock::time_point end) {
+  std::vector<std::string> gone;
+  for (const auto& [url, name] : names_) {
+    const auto targets = name->Ranked();
+    const auto asked = name->asked();
+    const auto has_failed = [&](const Named::Target& one) {
+      const std::lock_guard lock(mutex_);
+      const auto found = away_.find(one.url);
+      return found != away_.end() && found->second > asked;
+    };
+    const bool none = std::all_of(targets.begin(), targets.end(), has_failed);
+    name->Refresh(none);
+    if (none) name->Wait(end);
+    for (std::string& one : name->TakeGone()) gone.push_back(std::move(one));
+  }
+  const std::lock_guard lock(mutex_);
+  for (const std::string& one : gone) away_.erase(one);
+  return gone;
+}
+
+Error Servers::Nobody() {
+  std::string why;
+  for (const auto& [url, name] : names_) why += (why.empty() ? "" : "; ") + name->Why();
+  return {"unavailable", why};
 }
 
 void Servers::MarkAway(const std::string& url) {

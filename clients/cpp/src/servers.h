@@ -1,17 +1,19 @@
-// servers.h: which server to ask: in turn, one that could not be reached last; in a cluster the
-// node that has the user (GET /cluster).
+// servers.h: which server to ask: in turn, one that could not be reached last; the targets of a
+// name by their priority; in a cluster the node that has the user (GET /cluster).
 
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "named.h"
 #include "net/stream_target.h"
 
 namespace seendb::client::internal {
@@ -39,8 +41,14 @@ class Servers {
     bool direct;
   };
 
-  /// Precondition: `urls` is not empty.
-  explicit Servers(std::vector<std::string> urls) : urls_(std::move(urls)) {}
+  /// Throws Error where one is no URL. Precondition: `urls` is not empty.
+  Servers(std::vector<std::string> urls, const Options& options);
+
+  /// Asks for the targets of names where that is due, behind this call. It waits, by `end`, where
+  /// each of them has failed since. Gives former targets.
+  std::vector<std::string> LookUp(Clock::time_point end);
+  /// Why Find gave no server: there is no target.
+  Error Nobody();
 
   Route Find(const std::optional<std::string>& user);
   /// The server could not be reached: it comes last for a second.
@@ -56,6 +64,7 @@ class Servers {
   bool IsAway(const std::string& url) const;
 
   const std::vector<std::string> urls_;
+  std::map<std::string, std::unique_ptr<Named>> names_;  // by URL
   std::mutex mutex_;
   size_t turn_ = 0;
   std::map<std::string, Clock::time_point> away_;  // until when

@@ -70,19 +70,23 @@ bool IsWell(const Outcome& outcome) {
   return outcome.reply && outcome.reply->status < kTooManyRequests;
 }
 
+std::vector<std::string> NotEmpty(std::vector<std::string> urls) {
+  if (urls.empty()) throw Refuse("/url", "no server is named");
+  return urls;
+}
+
 Outcome Failed(const char* code, const char* message) {
   return {.reply = {}, .error = Error(code, message), .unsent = false};
 }
 
 }  // namespace
 
-Transport::Transport(std::vector<std::string> urls, Options options)
+Transport::Transport(std::vector<std::string> urls, Options options, StandIn stand_in)
     : options_(std::move(options)),
+      stand_in_(std::move(stand_in)),
       files_{.ca = options_.ca, .certificate = options_.certificate, .key = options_.key},
-      servers_(urls) {
-  if (urls.empty()) throw Refuse("/url", "no server is named");
+      servers_(NotEmpty(std::move(urls)), options_) {
   if (options_.connections < 1) throw Refuse("/connections", "is at least 1");
-  for (const std::string& url : urls) ParseUrl(url);
   if (files_.ca.empty() && files_.certificate.empty()) return;
   if (const auto made = net::MakeTlsContext(files_); !made.ok()) {
     const Status& wrong = made.status();
@@ -101,12 +105,12 @@ void Transport::Close() {
   for (const auto& [url, pool] : pools_) pool->CloseIdle();
 }
 
-Pool& Transport::PoolOf(const std::string& url) {
+std::shared_ptr<Pool> Transport::PoolOf(const std::string& url) {
   const std::lock_guard lock(mutex_);
   if (closed_) throw Error("closed", "the client is closed");
-  std::unique_ptr<Pool>& pool = pools_[url];
-  if (!pool) pool = std::make_unique<Pool>(ParseUrl(url), files_, options_.connections);
-  return *pool;
+  std::shared_ptr<Pool>& pool = pools_[url];
+  if (!pool) pool = std::make_shared<Pool>(ParseUrl(url), files_, options_.connections);
+  return pool;
 }
 
 std::string Transport::Token() {
@@ -143,11 +147,11 @@ Headers Transport::HeadersOf(const Request& request, const Headers& more, Clock:
 }
 
 Outcome Transport::Once(const std::string& url, const Request& request, const Headers& headers) {
-  Pool& pool = PoolOf(url);
+  const std::shared_ptr<Pool> pool = PoolOf(url);
   const auto left = request.end - Clock::now();
   if (left < milliseconds(1)) return Failed("timeout", "no answer in time");
   const Headers all = HeadersOf(request, headers, request.end);
-  Attempt attempt(pool, request, all, request.end + kGrace);
+  Attempt attempt(*pool, request, all, request.end + kGrace);
   if (attempt.Send(Clock::now() + left / 3)) attempt.Receive();
   if (attempt.outcome().unsent) servers_.MarkAway(url);
   return std::move(attempt.outcome());
@@ -162,7 +166,8 @@ Outcome Transport::Hedged(const std::vector<std::string>& urls, size_t at, const
   const auto left = request.end - Clock::now();
   const auto hedge = std::min<Clock::duration>(options_.hedge, left / 3);
   const Headers first_headers = HeadersOf(request, headers, request.end);
-  Attempt first(PoolOf(here), request, first_headers, request.end + kGrace);
+  const std::shared_ptr<Pool> here_pool = PoolOf(here), there_pool = PoolOf(there);
+  Attempt first(*here_pool, request, first_headers, request.end + kGrace);
   const auto wait_end = Clock::now() + hedge;
   if (!first.Send(wait_end)) {
     if (first.outcome().unsent) servers_.MarkAway(here);
@@ -175,7 +180,7 @@ Outcome Transport::Hedged(const std::vector<std::string>& urls, size_t at, const
   ++*tries;
   Headers again = HeadersOf(request, headers, request.end);
   again.emplace_back("SeenDB-Attempt", "1");
-  Attempt second(PoolOf(there), request, again, request.end + kGrace);
+  Attempt second(*there_pool, request, again, request.end + kGrace);
   if (!second.Send(Clock::now() + (request.end - Clock::now()) / 3)) {
     if (second.outcome().unsent) servers_.MarkAway(there);
     first.Receive();
@@ -191,11 +196,19 @@ Outcome Transport::Hedged(const std::vector<std::string>& urls, size_t at, const
   return std::move(use_slow ? slow.outcome() : quick.outcome());
 }
 
+void Transport::LookUp(Clock::time_point end) {
+  const auto gone = servers_.LookUp(Clock::now() + (end - Clock::now()) / 3);
+  const std::lock_guard lock(mutex_);
+  for (const std::string& url : gone) pools_.erase(url);
+}
+
 void Transport::LearnPlacement(Clock::time_point end) {
   if (!options_.cluster || !servers_.TakeLearning()) return;
   const Request request{
       .method = "GET", .path = "/cluster", .end = Clock::now() + (end - Clock::now()) / 3};
-  const Outcome outcome = Once(servers_.Find({}).urls.front(), request, {});
+  const auto urls = servers_.Find({}).urls;
+  if (urls.empty()) return servers_.LearnSoon();
+  const Outcome outcome = Once(urls.front(), request, {});
   auto placement = outcome.reply && outcome.reply->status == kOk
                        ? ReadPlacement(outcome.reply->body)
                        : std::nullopt;
@@ -224,10 +237,28 @@ std::optional<milliseconds> Transport::WaitBefore(const Request& request, const 
   return budget_.Jitter(wait);
 }
 
+Reply Transport::AskStandIn(const Request& request, Progress* progress) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw Error("closed", "the client is closed");
+  }
+  progress->tries = 1;
+  try {
+    Reply reply = stand_in_(request);
+    progress->status = reply.status;
+    return reply;
+  } catch (const Error& error) {
+    progress->status = error.status;
+    throw;
+  }
+}
+
 Reply Transport::AskAgain(const Request& request, Progress* progress) {
+  LookUp(request.end);
   LearnPlacement(request.end);
   budget_.First();
   Servers::Route route = servers_.Find(request.user);
+  if (route.urls.empty()) throw servers_.Nobody();
   size_t at = 0, moves = 0;
   for (int attempt = 0;;) {
     Headers headers;
@@ -287,7 +318,7 @@ Reply Transport::Ask(Request request) {
     throw Refuse("/path", "begins with /, and is encoded");
   }
   try {
-    Reply reply = AskAgain(request, &progress);
+    Reply reply = stand_in_ ? AskStandIn(request, &progress) : AskAgain(request, &progress);
     report();
     return reply;
   } catch (const Error&) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,10 @@ struct Served {
 /// See the head of this file. Threads: any.
 class Transport {
  public:
-  Transport(std::vector<std::string> urls, Options options);
+  /// Answers a request in place of all servers; throws Error.
+  using StandIn = std::function<Reply(const Request&)>;
+
+  Transport(std::vector<std::string> urls, Options options, StandIn stand_in = {});
 
   /// The answer, of 2xx or 422; else throws Error. Tells Options::on_call.
   Reply Ask(Request request);
@@ -50,18 +54,21 @@ class Transport {
     int status = 0, tries = 0;
   };
 
+  Reply AskStandIn(const Request& request, Progress* progress);
   Reply AskAgain(const Request& request, Progress* progress);
   Outcome Once(const std::string& url, const Request& request, const Headers& headers);
   Outcome Hedged(const std::vector<std::string>& urls, size_t at, const Request& request,
                  const Headers& headers, int* tries);
   Headers HeadersOf(const Request& request, const Headers& more, Clock::time_point end);
   std::string Token();
-  Pool& PoolOf(const std::string& url);
+  std::shared_ptr<Pool> PoolOf(const std::string& url);
+  void LookUp(Clock::time_point end);
   void LearnPlacement(Clock::time_point end);
   std::optional<std::chrono::milliseconds> WaitBefore(const Request& request,
                                                       const Outcome& outcome, int attempt);
 
   const Options options_;
+  const StandIn stand_in_;
   const net::TlsFiles files_;
   Servers servers_;
   Budget budget_;
@@ -71,7 +78,7 @@ class Transport {
 
   std::mutex mutex_;
   bool closed_ = false;
-  std::map<std::string, std::unique_ptr<Pool>> pools_;  // by URL
+  std::map<std::string, std::shared_ptr<Pool>> pools_;  // by URL
   std::string token_;
   std::filesystem::file_time_type token_changed_ = std::filesystem::file_time_type::min();
 };

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <set>
 #include <string>
 
@@ -11,17 +10,12 @@
 namespace seendb::client {
 
 /// Whether a scenario asks for what this client has no call for: sets, counts, reservations, caps,
-/// rules on items, repeats, events with groups.
+/// rules on items, repeats, impressions with groups.
 inline bool IsBeyond(const nlohmann::json& row) {
   static const std::set<std::string> kCalls = {"put_set", "get_set", "delete_set",
                                                "sets",    "counts",  "reserve"};
   static const char* const kArguments[] = {"caps",    "exclude_sets", "when_short", "where",
                                            "at_most", "unknown",      "fields"};
-  const auto has_groups = [](const nlohmann::json& events) {
-    return std::any_of(events.begin(), events.end(), [](const nlohmann::json& one) {
-      return one.is_object() && one.contains("of");
-    });
-  };
   for (const nlohmann::json& step : row["steps"]) {
     if (!step.contains("call")) continue;
     const nlohmann::json& args = step["args"];
@@ -30,10 +24,10 @@ inline bool IsBeyond(const nlohmann::json& row) {
     for (const char* const name : kArguments) {
       if (of_filter && args.contains(name)) return true;
     }
-    for (const char* const events : {"plays", "exposures"}) {
-      if (has_groups(args.value(events, nlohmann::json::array()))) return true;
+    if (step["call"] != "record_impressions") continue;
+    for (const nlohmann::json& one : args["items"]) {
+      if (one.is_object() && one.contains("id")) return true;
     }
-    if (step["call"] == "record_impressions" && has_groups(args["items"])) return true;
   }
   return false;
 }

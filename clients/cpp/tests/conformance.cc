@@ -1,6 +1,6 @@
 // conformance.cc: plays the scenarios of clients/conformance, those of a server against the one
-// that SEENDB_URL names, the others against liar.py, whose address SEENDB_LIAR is. Prints what
-// differs.
+// that SEENDB_URL names, the others against liar.py, whose address SEENDB_LIAR is; and those of
+// kDoubled against a Double. Prints what differs.
 //
 //   conformance FOLDER      exits with 0 if nothing differs
 
@@ -12,6 +12,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -19,85 +20,17 @@
 
 #include "beyond.h"
 #include "seendb/client.h"
+#include "seendb/double.h"
+#include "values.h"
 
 namespace {
 
 using namespace seendb::client;  // NOLINT(google-build-using-namespace)
-using Json = nlohmann::json;
-using std::chrono::milliseconds;
 
 const Json kDone = {{"done", true}};
 
-Id IdOf(const Json& one) {
-  if (one.is_string()) return one.get<std::string>();
-  if (one.contains("id")) return IdOf(one["id"]);
-  return uint64_t{std::stoull(one["u64"].get<std::string>())};
-}
-
-std::vector<Id> IdsOf(const Json& all) {
-  std::vector<Id> ids;
-  for (const Json& one : all) ids.push_back(IdOf(one));
-  return ids;
-}
-
-Json Told(const Id& id) { return id.Number() ? Json{{"u64", id.Text()}} : Json(id.Text()); }
-
-Json Told(const std::vector<Id>& ids) {
-  Json all = Json::array();
-  for (const Id& id : ids) all.push_back(Told(id));
-  return all;
-}
-
-Json Told(const Recorded& recorded) {
-  Json refusals = Json::array();
-  for (const Refusal& one : recorded.refusals) {
-    refusals.push_back({one.index, one.code, one.field});
-  }
-  return {{"accepted", recorded.accepted},
-          {"refused", recorded.refused},
-          {"pending", recorded.pending},
-          {"refusals", refusals}};
-}
-
-/// A value of an item, as scenarios write it: integers that a double does not hold as {"i64"}.
-Json Exact(const Json& value) {
-  if (value.is_object() && value.contains("i64")) {
-    return int64_t{std::stoll(value["i64"].get<std::string>())};
-  }
-  Json all = value;
-  if (value.is_structured()) {
-    for (Json& one : all) one = Exact(one);
-  }
-  return all;
-}
-
-/// The reverse.
-Json Spelled(const Json& value) {
-  constexpr int64_t kExact = int64_t{1} << 53;
-  if (value.is_number_integer()) {
-    const auto number = value.get<int64_t>();
-    return number >= kExact || number <= -kExact ? Json{{"i64", std::to_string(number)}} : value;
-  }
-  Json all = value;
-  if (value.is_structured()) {
-    for (Json& one : all) one = Spelled(one);
-  }
-  return all;
-}
-
-/// A span as scenarios have it: "1d", "500ms", "2s".
-milliseconds SpanOf(const std::string& text) {
-  static const std::map<std::string, int64_t> kUnits = {
-      {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
-  size_t digits = 0;
-  const int64_t number = std::stoll(text, &digits);
-  return milliseconds(number * kUnits.at(text.substr(digits)));
-}
-
-bool HasGroups(const Json& items) {
-  return std::any_of(items.begin(), items.end(),
-                     [](const Json& one) { return one.is_object() && one.contains("id"); });
-}
+/// The files that a double plays, too.
+const std::set<std::string> kDoubled = {"facts.json", "ids.json", "items.json", "pages.json"};
 
 FilterOptions FilterOptionsOf(const Json& args) {
   FilterOptions options;
@@ -108,6 +41,7 @@ FilterOptions FilterOptionsOf(const Json& args) {
   options.verify = args.value("verify", false);
   options.explain = args.value("explain", false);
   options.or_fail = args.value("on_error", "") == "fail";
+  options.collections = args.value("collections", std::vector<std::string>());
   if (args.contains("facts")) options.facts = args["facts"].get<std::vector<std::string>>();
   if (args.contains("deadline_ms"))
     options.within = milliseconds(args["deadline_ms"].get<int64_t>());
@@ -124,7 +58,8 @@ FilterOptions FilterOptionsOf(const Json& args) {
     for (const Json& one : args.value(list, Json::array())) {
       if (!one.is_object() || !one.contains("id")) continue;
       Groups& of = groups[IdOf(one).Text()];
-      of.of = one["of"].get<std::vector<std::string>>();
+      of.of = one.value("of", std::vector<std::string>());
+      of.same_as = one.value("same_as", std::vector<std::string>());
       if (one.contains("at")) of.at_ms = one["at"].get<int64_t>();
     }
   }
@@ -236,7 +171,9 @@ class Calls {
     if (call == "put_item_schema")
       c_.PutItemSchema(a["fields"].dump());
     else if (call == "delete_history")
-      c_.DeleteHistory(user, IdsOf(a["items"]), options);
+      c_.DeleteHistory(user, IdsOf(a["items"]),
+                       {.collection = options.collection,
+                        .same_as = a.value("same_as", std::vector<std::string>())});
     else if (call == "clear_history")
       c_.ClearHistory(user, options);
     else if (call == "set_recording")
@@ -269,7 +206,9 @@ class Calls {
                        .progress_s = NumberOf(one, "progress_s"),
                        .duration_s = NumberOf(one, "duration_s"),
                        .device = one.value("device", ""),
-                       .fields = one.contains("fields") ? one["fields"].dump() : ""});
+                       .fields = one.contains("fields") ? one["fields"].dump() : "",
+                       .of = one.value("of", std::vector<std::string>()),
+                       .same_as = one.value("same_as", std::vector<std::string>())});
     }
     return plays;
   }
@@ -280,7 +219,9 @@ class Calls {
       shown.push_back({.user = IdOf(one["user"]),
                        .item = IdOf(one["item"]),
                        .at_ms = AtOf(one),
-                       .surface = one.value("surface", "")});
+                       .surface = one.value("surface", ""),
+                       .of = one.value("of", std::vector<std::string>()),
+                       .same_as = one.value("same_as", std::vector<std::string>())});
     }
     return shown;
   }
@@ -313,14 +254,17 @@ class Calls {
   }
   template <typename T>
   static Json Told(const T& one) {
-    return ::Told(one);
+    return seendb::client::Told(one);
   }
 
   Json Filter(const Id& user, const Json& a) {
     const Filtered found = c_.Filter(user, IdsOf(a["items"]), FilterOptionsOf(a));
-    Json told = {{"unseen", ::Told(found.unseen)}, {"seen", found.seen},
-                 {"examined", found.examined},     {"degraded", found.degraded},
-                 {"missing", found.missing},       {"excluded", found.excluded},
+    Json told = {{"unseen", seendb::client::Told(found.unseen)},
+                 {"seen", found.seen},
+                 {"examined", found.examined},
+                 {"degraded", found.degraded},
+                 {"missing", found.missing},
+                 {"excluded", found.excluded},
                  {"duplicates", found.duplicates}};
     if (a.value("record", false)) told["recorded"] = found.recorded;
     if (a.value("explain", false)) told["reasons"] = found.reasons;
@@ -357,7 +301,7 @@ class Calls {
       for (const Play& one : PlaysOf(a["plays"])) bulk.Add(one);
     }
     bulk.Flush();
-    Json told = ::Told(bulk.recorded());
+    Json told = seendb::client::Told(bulk.recorded());
     told.erase("pending");
     return told;
   }
@@ -427,7 +371,8 @@ std::string PlayLies(Client& liar, const Json& row, const std::filesystem::path&
                   .timeout = milliseconds(said["timeout_ms"].get<int64_t>()),
                   .retries = said.value("retries", 1),
                   .cluster = said.value("cluster", false),
-                  .hedge = milliseconds(said.value("hedge_ms", 0))};
+                  .hedge = milliseconds(said.value("hedge_ms", 0)),
+                  .dns = begun.value("dns", "")};
   if (said.contains("token_file")) {
     options.token_file = token_file;
     WriteToken(token_file, said["token_file"], 1);
@@ -439,6 +384,50 @@ std::string PlayLies(Client& liar, const Json& row, const std::filesystem::path&
   for (const Json& one : Json::parse(liar.Call("GET", "/differences").body)) {
     wrong += (wrong.empty() ? "" : "\n") + row["name"].get<std::string>() + ": " +
              one.get<std::string>();
+  }
+  return wrong;
+}
+
+/// The differences where the caller's own resolver is asked, and where that fails; empty: there are
+/// none.
+std::string PlayResolver(Client& liar) {
+  const auto begun = Json::parse(liar.Call("POST", PathOf("a token")).body);
+  const std::string url = begun["urls"][0];
+  const auto port = static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+  const std::string name = "srv+http://_seendb._tcp.liar.test";
+  std::string told, wrong;
+  const auto resolve = [&](const std::string& asked) {
+    told += asked;
+    return std::vector<SrvRecord>{{.priority = 2, .port = 1, .target = "127.0.0.1"},
+                                  {.priority = 1, .port = port, .target = "127.0.0.1."}};
+  };
+  const auto fails = [&](const std::string& why, Options options, const std::string& of) {
+    try {
+      Client client(of, std::move(options));
+      client.Filter("u", {"v"});
+    } catch (const Error& error) {
+      if (std::string(error.what()).find(why) != std::string::npos) return;
+      wrong += of + ": " + error.what() + ", not " + why + "\n";
+      return;
+    }
+    wrong += of + ": no error, not " + why + "\n";
+  };
+  Client client(name, {.timeout = milliseconds(10'000), .resolver = resolve});
+  if (client.Filter("u", {"v", "w"}).unseen.size() != 2) wrong += "a resolver: no answer\n";
+  if (told != "_seendb._tcp.liar.test") wrong += "a resolver: asked for " + told + "\n";
+  fails("unavailable: " + name + ": it is down",
+        {.resolver = [](const auto&) -> std::vector<SrvRecord> {
+          throw std::runtime_error("it is down");
+        }},
+        name);
+  fails("a record without a target",
+        {.resolver = [](const auto&) { return std::vector<SrvRecord>{{.target = "h"}}; }}, name);
+  fails("the service is not there",
+        {.resolver = [](const auto&) { return std::vector<SrvRecord>{{.target = "."}}; }}, name);
+  fails("/dns", {.dns = "liar.test:53"}, name);
+  for (const char* const no_name : {"srv+http://", "srv+ftp://h", "srv+unix:/s", "srv+http://h:80",
+                                    "srv+http://h/x", "srv+http://[::1]"}) {
+    fails("is no srv+http://name", {}, no_name);
   }
   return wrong;
 }
@@ -457,10 +446,20 @@ int PlayAll(const std::filesystem::path& folder) {
       ("seendb-token-" + std::to_string(std::hash<std::thread::id>()(std::this_thread::get_id())));
   Client server(url ? url : "http://127.0.0.1:1", {.timeout = milliseconds(30'000)});
   Client liar(lies ? lies : "http://127.0.0.1:1", {.timeout = milliseconds(30'000)});
-  int played = 0, lied = 0, differ = 0, beyond = 0;
+  int played = 0, lied = 0, doubled = 0, differ = 0, beyond = 0;
+  const auto judge = [&](const std::string& wrong) {
+    if (wrong.empty()) return;
+    ++differ;
+    std::cout << wrong << std::endl;
+  };
   for (const auto& [path, rows] : files) {
     for (const Json& row : rows) {
       const bool is_lie = row.contains("servers");
+      if (!is_lie && !IsBeyond(row) && kDoubled.contains(path.filename())) {
+        Double alone({.timeout = milliseconds(30'000)});
+        ++doubled;
+        judge(Play(alone, row, token_file));
+      }
       if (!(is_lie ? lies : url)) continue;
       if (IsBeyond(row)) {  // a later scenario deletes the collections that it makes
         ++beyond;
@@ -470,17 +469,18 @@ int PlayAll(const std::filesystem::path& folder) {
         continue;
       }
       ++(is_lie ? lied : played);
-      const std::string wrong =
-          is_lie ? PlayLies(liar, row, token_file) : Play(server, row, token_file);
-      if (wrong.empty()) continue;
-      ++differ;
-      std::cout << wrong << std::endl;
+      judge(is_lie ? PlayLies(liar, row, token_file) : Play(server, row, token_file));
     }
   }
   std::filesystem::remove(token_file);
-  std::cout << played << " scenarios of a server, " << lied << " of a liar, " << differ
-            << " differ, " << beyond << " ask for what this client does not have\n";
-  return differ == 0 && played + lied > 0 ? 0 : 1;
+  if (const std::string wrong = lies ? PlayResolver(liar) : ""; !wrong.empty()) {
+    ++differ;
+    std::cout << wrong;
+  }
+  std::cout << played << " scenarios of a server, " << lied << " of a liar, " << doubled
+            << " of a double, " << differ << " differ, " << beyond
+            << " ask for what this client does not have\n";
+  return differ == 0 && played + lied + doubled > 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ class Blocking:
 
     def close(self):
         if not self._loop.is_closed():
-            self._client.close()
-            self._loop.run_until_complete(asyncio.sleep(0.01))
+            closing = self._client.close()
+            self._loop.run_until_complete(closing if inspect.iscoroutine(closing) else asyncio.sleep(0.01))
             self._loop.close()
 
 

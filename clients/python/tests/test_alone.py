@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from support import seendb
-from seendb import address, routing, times
+from seendb import address, answers, events, ids, routing, times
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -71,6 +71,56 @@ class TimesTest(unittest.TestCase):
         for bad in (datetime.datetime(2026, 1, 1), 1.5, "now", True):
             with self.assertRaises(seendb.Error):
                 times.to_ms(bad, "/at")
+
+
+class Index:
+    """What stands for an integer, as numpy's do."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
+
+class IdsTest(unittest.TestCase):
+
+    def test_numbers_are_packed(self):
+        for numbers in ([0], [1, 0, 2**64 - 1], list(range(1_000)), [256 * n for n in range(1_000)], [0, 1] * 500, (7,)):
+            self.assertEqual(ids.numbers(numbers), b"".join(n.to_bytes(8, "little") for n in numbers))
+        self.assertEqual(ids.numbers([5, Index(6)]), ids.numbers([5, 6]))
+
+    def test_what_is_no_number_is_not(self):
+        for odd in (True, False, -1, 2**64, 1.0, "1", None, b"1", Index(-1)):
+            for others in ([], [3], [0, 1] * 500, list(range(1_000))):
+                for values in ([*others, odd], [odd, *others]):
+                    self.assertIsNone(ids.numbers(values), values[-3:])
+        self.assertIsNone(ids.numbers([]))
+
+    def test_texts_are_judged_at_once_as_one_by_one(self):
+        ascii_text, umlaut, emoji = "x", "\u00fc", "\U0001f600"
+        for odd in ("", ascii_text * 255, ascii_text * 256, umlaut * 63, umlaut * 127, umlaut * 128, emoji * 63, emoji * 64, "\ud83d", "\ude00",
+                    7, None, True, b"x", events.Candidate("v")):
+            for others in ([], ["v1", "v2"], [umlaut], ["\ud83d"]):
+                for values in ([*others, odd], [odd, *others]):
+                    try:
+                        one_by_one = [ids.check(one, "/%d" % i) for i, one in enumerate(values)]
+                    except seendb.Error as error:
+                        with self.assertRaises(seendb.Error) as raised:
+                            ids.check_all(values, "")
+                        self.assertEqual((raised.exception.field, raised.exception.message), (error.field, error.message))
+                        self.assertFalse(ids.are_texts(values))
+                    else:
+                        self.assertEqual(ids.check_all(values, ""), one_by_one)
+
+    def test_ids_come_back_as_they_were_given(self):
+        for asked in (["a", "b", "c"], ["1", 2, "c"], [2, "2", "1"]):
+            texts = ids.are_texts(asked)
+            self.assertEqual(answers.as_given([str(one) for one in asked[:2]], asked, texts), [asked[0], asked[0] if asked[0] == 2 else asked[1]])
+            for odd in (["d"], [["a"]], [None], [{}]):
+                with self.assertRaises(seendb.Error) as raised:
+                    answers.as_given(odd, asked, texts)
+                self.assertEqual(raised.exception.code, "protocol")
 
 
 class Column(list):
@@ -169,6 +219,21 @@ class EventTest(unittest.TestCase):
 
 
 class DoubleTest(unittest.TestCase):
+
+    def test_takes_batches_of_each_form(self):
+        c = seendb.Double()
+        with c.bulk(batch=2) as bulk:
+            for event in ((1, 2**64 - 1), ("u", "caf\u00e9"), (1, 3), {"user": "u", "item": "b", "device": "tv"}, (1, 4)):
+                bulk.add(event)
+        self.assertEqual((bulk.accepted, c.memory.calls), (5, ["bulk"] * 3))
+        self.assertEqual(c.filter(1, [2**64 - 1, 3, 4, 5]).unseen, [5])
+        self.assertEqual(c.filter("u", ["caf\u00e9", "b", "c"]).unseen, ["c"])
+
+    def test_takes_no_groups_that_are_the_same(self):
+        c = seendb.Double()
+        for call in (lambda: c.filter("u", [seendb.Candidate("a", same_as=["g"])]), lambda: c.filter("u", ["a"], collections=["default"]),
+                     lambda: c.record_plays([{"user": "u", "item": "a", "same_as": ["g"]}])):
+            self.assertRaises(seendb.Error, call)
 
     def test_what_it_was_asked_and_what_goes_wrong(self):
         c = seendb.Double()

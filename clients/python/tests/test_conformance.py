@@ -246,6 +246,8 @@ class ConformanceTest(unittest.TestCase):
             options[name[:-3]] = options.pop(name) / 1000
         if options.pop("ca", False):
             options["ca"] = begun["ca"]
+        if "dns" in begun:
+            options["dns"] = begun["dns"]
         with tempfile.TemporaryDirectory() as folder:
             if "token_file" in options:
                 path, text = os.path.join(folder, "token"), options["token_file"]

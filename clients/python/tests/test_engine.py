@@ -1,17 +1,21 @@
 """The engine within this process, by the library that SEENDB_LIBRARY names: what a Client does, an Engine does
 with a folder in place of a server."""
 
+import asyncio
 import concurrent.futures
 import datetime
+import gc
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
+import weakref
 
-from support import seendb
+from support import Blocking, seendb
 from seendb import _engine_abi
 from test_conformance import Playing, scenarios
 from test_server import ServerTest
@@ -57,10 +61,11 @@ else:
 
 class Opened:
     """An engine in a folder of its own, which goes with it."""
+    make = seendb.Engine
 
     def __init__(self, _url=None, timeout=1.0, **options):
         self.folder = tempfile.mkdtemp(prefix="seendb-engine-")
-        self.engine = seendb.Engine(os.path.join(self.folder, "db"), timeout=timeout, **options)
+        self.engine = self.make(os.path.join(self.folder, "db"), timeout=timeout, **options)
 
     def __getattr__(self, name):
         return getattr(self.engine, name)
@@ -68,6 +73,13 @@ class Opened:
     def close(self):
         self.engine.close()
         shutil.rmtree(self.folder)
+
+
+class AsyncOpened(Opened):
+
+    @staticmethod
+    def make(*args, **options):
+        return Blocking(*args, made=seendb.AsyncEngine, **options)
 
 
 @unittest.skipUnless(USABLE, NEEDED)
@@ -169,6 +181,16 @@ class EngineAsClientTest(ServerTest):
 
 
 @unittest.skipUnless(USABLE, NEEDED)
+class AsyncEngineAsClientTest(EngineAsClientTest):
+    make = AsyncOpened
+
+    def test_many_at_once(self):
+        self.c.record_plays([(self.user, "v0")])
+        found = self.c.together([("filter", (self.user, ["v0", "w%d" % i])) for i in range(100)])
+        self.assertEqual([one.unseen for one in found], [["w%d" % i] for i in range(100)])
+
+
+@unittest.skipUnless(USABLE, NEEDED)
 class EngineTest(unittest.TestCase):
 
     def setUp(self):
@@ -262,6 +284,167 @@ class EngineTest(unittest.TestCase):
                     seendb.Engine(self.path)
         finally:
             _engine_abi.VERSION = before
+
+
+class Held:
+    """In place of a function of the library: it begins, and ends when it is let go. Its result: it did."""
+
+    def __init__(self):
+        self.begun, self.let_go, self.ended = threading.Event(), threading.Event(), False
+
+    def __call__(self, _db, *_arguments):
+        self.begun.set()
+        self.let_go.wait(60)
+        self.ended = True
+        return 0
+
+
+@unittest.skipUnless(USABLE, NEEDED)
+class AsyncEngineTest(unittest.IsolatedAsyncioTestCase):
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="seendb-engine-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "db")
+
+    async def begun(self, engine, held, kept=()):
+        task = asyncio.ensure_future(engine._do(kept, held))
+        while not held.begun.is_set():
+            await asyncio.sleep(0.001)
+        return task
+
+    async def code_of(self, waited):
+        with self.assertRaises(seendb.Error) as raised:
+            await waited
+        return raised.exception.code
+
+    async def test_it_opens_and_closes(self):
+        async with seendb.AsyncEngine(self.path, shards=1) as engine:
+            with self.assertRaises(seendb.Error) as raised:
+                seendb.Engine(self.path)
+            self.assertEqual(raised.exception.code, "busy", "it is open")
+            await engine.record_plays([("u1", "v1")])
+            await engine.checkpoint(os.path.join(self.folder, "copy"))
+            await engine.record_plays([("u1", "v2")])
+            await engine.drain()
+            await engine.sync()
+            self.assertEqual((await engine.stats())["plays_accepted"], 2)
+        for path, unseen in ((self.path, ["v3"]), (os.path.join(self.folder, "copy"), ["v2", "v3"])):
+            engine = seendb.AsyncEngine(path)  # the first call opens it
+            self.assertEqual((await engine.filter("u1", ["v1", "v2", "v3"])).unseen, unseen)
+            await engine.close()
+            await engine.close()
+            self.assertEqual(await self.code_of(engine.drain()), "closed")
+        await seendb.AsyncEngine(self.path).close()
+
+    async def test_an_opening_that_fails_is_tried_again(self):
+        with seendb.Engine(self.path) as other:
+            other.record_plays([("u", "v")])
+            engine = seendb.AsyncEngine(self.path)
+            told = await asyncio.gather(*[engine.filter("u", ["v"]) for _ in range(5)], return_exceptions=True)
+            self.assertEqual([one.code for one in told], ["busy"] * 5)
+            self.assertEqual(await self.code_of(engine.__aenter__()), "busy")
+        self.assertEqual((await engine.filter("u", ["v"])).unseen, [])
+        await engine.close()
+        engine = seendb.AsyncEngine(self.path, chards=1)
+        self.assertEqual(await self.code_of(engine.sync()), "invalid_argument")
+        await engine.close()
+
+    async def test_the_loop_runs_during_a_call(self):
+        async with seendb.AsyncEngine(self.path, threads=2) as engine:
+            held = Held()
+            task = await self.begun(engine, held)
+            self.assertEqual((await engine.filter("u", ["v"])).unseen, ["v"], "by the other thread")
+            held.let_go.set()
+            await task
+
+    async def test_a_call_that_has_begun_ends(self):
+        async with seendb.AsyncEngine(self.path, threads=1) as engine:
+            class Argument:
+                pass
+            held, later, argument = Held(), Held(), Argument()
+            there = weakref.ref(argument)
+            first = await self.begun(engine, held, [argument])
+            second = asyncio.ensure_future(engine._do([], later))
+            third = asyncio.ensure_future(engine.record_plays([("u", "v")]))
+            await asyncio.sleep(0)
+            first.cancel()
+            second.cancel()
+            del argument
+            for task in (first, second):
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+            self.assertFalse(held.ended, "its caller was told at once")
+            self.assertIsNotNone(there(), "it has its arguments until it ends")
+            held.let_go.set()
+            self.assertEqual((await third).accepted, 1)
+            self.assertEqual((held.ended, later.begun.is_set()), (True, False))
+            first = second = task = None  # in Python 3.10 the errors of tasks keep their frames
+            gc.collect()
+            self.assertIsNone(there())
+
+    async def test_it_begins_calls_in_their_order(self):
+        async with seendb.AsyncEngine(self.path, threads=1) as engine:
+            order = []
+            await asyncio.gather(*[engine._do([], lambda *_, i=i: order.append(i) or 0) for i in range(100)])
+            self.assertEqual(order, list(range(100)))
+
+    async def test_close_waits_for_calls(self):
+        engine, held = seendb.AsyncEngine(self.path, threads=1), Held()
+        first = await self.begun(engine, held)
+        second = asyncio.ensure_future(engine.record_plays([("u", "v")]))
+        await asyncio.sleep(0)
+        closing = asyncio.ensure_future(engine.close())
+        await asyncio.sleep(0.05)
+        self.assertFalse(closing.done())
+        self.assertEqual(await self.code_of(engine.filter("u", ["v"])), "closed")
+        closing.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await closing
+        held.let_go.set()
+        await engine.close()
+        self.assertTrue(first.done() and second.done())
+        with seendb.Engine(self.path) as again:
+            self.assertEqual(again.filter("u", ["v"]).unseen, [])
+
+    async def test_the_wait_for_a_thread_is_of_a_filters_time(self):
+        async with seendb.AsyncEngine(self.path, threads=1) as engine:
+            await engine.record_plays([("u", "v")])
+            held = Held()
+            task = await self.begun(engine, held)
+            late = asyncio.ensure_future(engine.filter("u", ["v"], deadline_ms=20))
+            await asyncio.sleep(0.05)
+            held.let_go.set()
+            await task
+            self.assertTrue((await late).degraded)
+            self.assertFalse((await engine.filter("u", ["v"], deadline_ms=20_000)).degraded)
+
+    async def test_an_argument_may_change_behind_a_call(self):
+        async with seendb.AsyncEngine(self.path, threads=1) as engine:
+            await engine.record_plays([("u", "v1")])
+            for items in (["v1", "v2"], [1, 2]):
+                before, held = list(items), Held()
+                task = await self.begun(engine, held)
+                asked = asyncio.ensure_future(engine.filter("u", items))
+                await asyncio.sleep(0)
+                items.reverse()
+                held.let_go.set()
+                await task
+                self.assertEqual((await asked).unseen, [one for one in before if one != "v1"])
+
+    async def test_a_forked_child_leaves_it_alone(self):
+        script = FORKS.replace("engine = seendb.Engine(sys.argv[1], shards=2)", """
+import asyncio
+asynchronous = seendb.AsyncEngine(sys.argv[1], shards=2)
+asyncio.run(asynchronous.sync())
+engine = asynchronous._opening.result()
+""").replace("    engine.close()\n", "    asyncio.run(asynchronous.close())\n")
+        endings = ("", "del engine, asynchronous", "closed(lambda: asyncio.run(asynchronous.close()))",
+                   "closed(lambda: asyncio.run(asynchronous.filter('u', ['v'])))")
+        done = subprocess.run([sys.executable, "-W", "error", "-c", script, self.path, *endings], capture_output=True,
+                              text=True, timeout=120, check=False,
+                              env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "unseen: []\n"))
 
 
 del ServerTest  # it runs in test_server

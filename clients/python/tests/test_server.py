@@ -1,5 +1,6 @@
 """The client against the server that SEENDB_URL names, which has the role admin for everybody."""
 
+import asyncio
 import datetime
 import itertools
 import threading
@@ -191,6 +192,15 @@ class AsyncServerTest(ServerTest):
         self.c.record_plays([(self.user, "v0")])
         found = self.c.together([("filter", (self.user, ["v0", "w%d" % i])) for i in range(100)])
         self.assertEqual([one.unseen for one in found], [["w%d" % i] for i in range(100)])
+
+    def test_a_list_may_change_behind_a_call(self):
+        async def asked(items):
+            waits = asyncio.ensure_future(self.c._client.filter(self.user, items))
+            await asyncio.sleep(0)
+            items.reverse()
+            return (await waits).unseen
+        for items in (["v1", "v2"], [1, 2], [1, "v2"]):
+            self.assertEqual(self.c.run(asked(items)), items[::-1])
 
 
 class ThreadsTest(unittest.TestCase):

@@ -4,6 +4,7 @@ import * as https from "node:https";
 import {Socket} from "node:net";
 
 import {SeenDBError} from "./errors.js";
+import {Named, Resolver} from "./names.js";
 import {Placement, Positions} from "./routing.js";
 
 export interface Options {
@@ -27,6 +28,9 @@ export interface Options {
    * tries, which have their budget.
    */
   hedge?: number;
+  /** "host:port" of a name server that is asked in place of the system's for srv+http://name; or who is asked in place of any. */
+  dns?: string;
+  resolver?: Resolver;
   /** Called after each call; status 0: no answer. */
   onCall?: (name: string, ms: number, status: number, tries: number) => void;
 }
@@ -61,6 +65,7 @@ const LATER_MS = 50; // the server ends the wait, and the connection stays usabl
 const BODY_MOST = 1 << 30;
 const SHARE = 0.1, MOST = 10, DOUBLINGS_MOST = 7;
 const PORT = "7373";
+const AGENTS_MOST = 1_000;
 
 const now = () => performance.now(); // ms that no change of the clock moves
 
@@ -69,6 +74,7 @@ export class Caller {
   readonly positions = new Positions();
   readonly timeout: number;
   private readonly urls: string[];
+  private readonly names = new Map<string, Named>(); // by URL
   private readonly agents = new Map<string, http.Agent>();
   private readonly opened = new WeakSet<Socket>(); // connections that have carried a request
   private readonly awayUntil = new Map<string, number>(); // so long a server comes last
@@ -84,7 +90,8 @@ export class Caller {
     this.urls = (typeof urls === "string" ? [urls] : urls).map((url) => url.replace(/\/$/, ""));
     if (this.urls.length === 0) throw new TypeError("no server is named");
     for (const url of this.urls) {
-      if (!/^(https?:\/\/[^/]+|unix:.+)$/.test(url)) throw new TypeError(url + " is no http://host:port, https://host:port or unix:/path");
+      if (url.startsWith("srv+")) this.names.set(url, new Named(url, options.dns, options.resolver));
+      else if (!/^(https?:\/\/[^/]+|unix:.+)$/.test(url)) throw new TypeError(url + " is no http://host:port, https://host:port or unix:/path");
     }
     this.timeout = options.timeout ?? 1_000;
     this.token = options.token;
@@ -125,8 +132,22 @@ export class Caller {
     const own = user === undefined ? [] : this.placement?.urlsOf(user) ?? [];
     if (own.length > 0 && !this.isAway(own[0]!)) return [own, true];
     const first = this.turn++ % this.urls.length;
-    const turned = [...this.urls.slice(first), ...this.urls.slice(0, first)];
-    return [turned.sort((a, b) => Number(this.isAway(a)) - Number(this.isAway(b))), false];
+    const turned = [...this.urls.slice(first), ...this.urls.slice(0, first)].flatMap((url) => this.names.get(url)?.ranked() ?? [{url, rank: 0}]);
+    if (turned.length === 0) throw new SeenDBError("unavailable", [...this.names.values()].map((one) => one.url + ": " + one.why).join("; "));
+    return [turned.sort((a, b) => Number(this.isAway(a.url)) - Number(this.isAway(b.url)) || a.rank - b.rank).map((one) => one.url), false];
+  }
+
+  /** Asks for the targets of names where that is due, behind this call. Where each of them has failed since, the call waits. */
+  private async lookUp(deadline: number): Promise<void> {
+    for (const name of this.names.values()) {
+      const none = name.ranked().every((one) => (this.awayUntil.get(one.url) ?? 0) > name.asked);
+      const answered = name.refresh(none);
+      if (!none || answered === null) continue;
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([answered, new Promise((resolve) => (timer = setTimeout(resolve, (deadline - now()) / 3)))]);
+      clearTimeout(timer);
+    }
+    if (this.names.size > 0 && this.agents.size > AGENTS_MOST) this.agents.clear(); // of former targets, too: idle connections end by themselves
   }
 
   private isAway(url: string): boolean {
@@ -238,18 +259,19 @@ export class Caller {
     return Promise.any([good(one), good(other)]).catch(() => one.catch(() => other));
   }
 
-  /** The answer of 2xx or 422, with second tries where they are allowed. */
+  /** The answer of 2xx, 304 or 422, with second tries where they are allowed. */
   async ask(call: Call): Promise<Answer> {
     const began = now();
     const deadline = began + (call.timeout ?? this.timeout);
     const headers: Record<string, string> = {...call.headers};
     const position = call.user === undefined ? undefined : this.positions.of(call.user);
     if (position !== undefined) headers["SeenDB-Position"] = position;
-    await this.learn(deadline);
     this.budget = Math.min(MOST, this.budget + SHARE);
-    let [urls, direct] = this.where(call.user);
     let at = 0, attempt = 0, tries = 0, status = 0;
     try {
+      await this.lookUp(deadline);
+      await this.learn(deadline);
+      let [urls, direct] = this.where(call.user);
       for (;;) {
         const sent = {...headers};
         if (attempt > 0) sent["SeenDB-Attempt"] = String(attempt);
@@ -263,7 +285,7 @@ export class Caller {
           const hedge = call.hedge && this.options.hedge !== undefined && attempt === 0 && urls.length > 1;
           const answer = await (hedge ? this.hedged(first, second, () => ++tries) : first());
           status = answer.status;
-          if (status < 300 || status === 422) return answer;
+          if (status < 300 || status === 304 || status === 422) return answer;
           failure = errorOf(answer);
           if (status === 421 && direct) { // nothing was done, the map is old: any node passes it on
             this.placementUntil = Math.min(this.placementUntil, now() + SOON_MS);

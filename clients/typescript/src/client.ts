@@ -4,7 +4,9 @@ import {Recorded, Refused, SeenDBError} from "./errors.js";
 import {Candidate, Cap, Exposure, IdOf, NotEntry, Play, WhenShort, candidateOf, eventOf, idOf, servedOf} from "./events.js";
 import {Id, check, checkAll, packed, toJson} from "./ids.js";
 import {CountsPage, Item, ItemField, ItemSet, ItemUpdate, ItemValue, Reserved, Rule, SetPage, updateOf} from "./items.js";
+import {ItemHashKey, ItemKey} from "./item_key.js";
 import {exactJson, json, parseExact, parsed} from "./json.js";
+import {LocalFilter, LocalOptions} from "./local.js";
 import {LastUsers} from "./routing.js";
 
 export interface CallOptions {
@@ -21,6 +23,8 @@ export interface Rules extends CallOptions {
   excludeSets?: readonly string[];
   /** In place of facts: any of them makes an item seen. */
   not?: readonly NotEntry[];
+  /** Names, 8 at most: what was seen in any of them counts, in place of `collection` alone, whose policy still says all else. */
+  collections?: readonly string[];
   /** A candidate is dropped if one of its groups has its number of events, those of the page before it included. */
   caps?: readonly Cap[];
   /** Rules on items, all of which must hold. */
@@ -132,6 +136,7 @@ const AWAY = new Set(["timeout", "unavailable", "overloaded", "busy", "rate_limi
 /** A SeenDB server ("http://host:port", "https://host:port", "unix:/path"), or several. */
 export class Client {
   protected readonly caller: Caller;
+  private itemKey: ItemKey | null = null;
   private readonly recent = new LastUsers<[number, string][]>();
   private readonly shares = new LastUsers<number>();
 
@@ -142,6 +147,20 @@ export class Client {
   /** Closes the connections; calls fail with "closed" from then on. */
   close(): void {
     this.caller.close();
+  }
+
+  /** The user's filter in this process. It needs a token of the role "filters", and TLS, a unix socket or loopback. */
+  async localFilter(user: Id, options: LocalOptions = {}): Promise<LocalFilter> {
+    check(user, "/user");
+    const key = options.key === undefined ? await this.ownItemKey(options.timeout) : new ItemKey(options.key);
+    const local = new LocalFilter(this.caller, user, key, options);
+    await local.refresh();
+    return local;
+  }
+
+  private async ownItemKey(timeout?: number): Promise<ItemKey> {
+    this.itemKey ??= new ItemKey((await this.call("GET", "/admin/item-hash-key", undefined, {timeout})) as ItemHashKey);
+    return this.itemKey;
   }
 
   /** Any route: the answer's JSON. A POST is made once. */
@@ -203,7 +222,7 @@ export class Client {
   /** Which items the user has not seen. Bigints alone go in binary. */
   async filter<C extends Id | Candidate>(user: Id, candidates: readonly C[], options: FilterOptions = {}): Promise<Filtered<IdOf<C>>> {
     check(user, "/user");
-    const exclude = options.exclude ?? [], sets = options.excludeSets ?? [], items = candidates.map((one) => idOf(one));
+    const exclude = options.exclude ?? [], items = candidates.map((one) => idOf(one));
     const written = candidates.map(candidateOf);
     checkAll(exclude, "/exclude");
     const some = <T>(list?: readonly T[]) => (list?.length ? list : undefined);
@@ -211,7 +230,8 @@ export class Client {
       explain: options.explain || undefined, facts: options.facts, not: some(options.not), caps: some(options.caps), where: some(options.where),
       at_most: options.atMost, unknown: options.unknown, fields: some(options.fields), when_short: options.whenShort,
     };
-    const plain = candidates.length > 0 && Object.values(rules).every((one) => one === undefined) && !sets.some((name) => name.includes(","));
+    const named = {exclude_sets: some(options.excludeSets), collections: some(options.collections)};
+    const plain = candidates.length > 0 && Object.values(rules).every((one) => one === undefined) && !Object.values(named).some((names) => names?.some((name) => name.includes(",")));
     const bytes = plain ? packed(candidates as readonly Id[], exclude) : null; // one with groups is no bigint
     const wanted = {
       collection: options.collection, limit: options.limit, on_error: options.onError,
@@ -220,7 +240,7 @@ export class Client {
     };
     const common = {name: "filter", method: "POST", path: "/filter", user: String(user), timeout: options.timeout, hedge: !options.record};
     if (bytes === null) {
-      const body = {user: String(user), items: written, ...wanted, exclude: some(exclude)?.map(String), exclude_sets: some(sets), ...rules};
+      const body = {user: String(user), items: written, ...wanted, exclude: some(exclude)?.map(String), ...named, ...rules};
       const answer = await this.caller.ask({...common, body: (rules.where ? exactJson : toJson)(body), contentType: "application/json"});
       const {unseen_share: _, ...told} = parsed(answer, rules.fields ? parseExact : JSON.parse, ["unseen"]) as Filtered & {unseen_share?: number; unseen: (string | number)[]};
       const given = givenBy(items), unseen = told.unseen.map(given);
@@ -234,7 +254,7 @@ export class Client {
       if (value !== undefined) query[name] = String(value);
     }
     if (exclude.length > 0) query.exclude = String(exclude.length);
-    if (sets.length > 0) query.exclude_sets = sets.join(",");
+    for (const [name, names] of Object.entries(named)) if (names !== undefined) query[name] = names.join(",");
     const answer = await this.caller.ask({...common, query, body: bytes, contentType: "application/octet-stream"});
     if (answer.body.length !== Math.ceil(items.length / 8) || answer.headers["seendb-seen"] === undefined) {
       throw new SeenDBError("protocol", "the answer is no bitmap of the items", "", answer.status);
@@ -428,8 +448,9 @@ export class Client {
     return new Map(told.entries.flatMap((entry): [string, Entry][] => (entry === null ? [] : [[String(entry.item), entry]])));
   }
 
-  async deleteHistory(user: Id, items: readonly Id[], options: CallOptions = {}): Promise<void> {
-    await this.write("POST", user, "/history/delete", {items: checkAll(items, "/items"), collection: options.collection}, options);
+  /** `sameAs`: groups that may be recommended again with the items, where the policy says so of deleted ones. */
+  async deleteHistory(user: Id, items: readonly Id[], options: CallOptions & {sameAs?: readonly string[]} = {}): Promise<void> {
+    await this.write("POST", user, "/history/delete", {items: checkAll(items, "/items"), collection: options.collection, same_as: options.sameAs}, options);
   }
 
   async clearHistory(user: Id, options: CallOptions & {filter?: boolean} = {}): Promise<void> {

@@ -8,6 +8,7 @@ import {exactJson, parseExact} from "./json.js";
 interface Grouped {
   id: string | bigint;
   of?: string[];
+  same_as?: string[];
   at?: number;
   version: number | bigint;
   set?: Record<string, unknown>;
@@ -23,7 +24,7 @@ interface Told {
   not?: NotEntry[];
   exclude_sets?: string[];
   exclude?: (string | bigint)[];
-  events?: {user: string; item: string; surface?: string; items?: string[]}[];
+  events?: {user: string; item: string; surface?: string; same_as?: string[]; items?: string[]}[];
   collection?: string;
   limit?: number;
   record?: boolean;
@@ -31,13 +32,13 @@ interface Told {
   facts?: string[];
 }
 
-const UNKNOWN = ["caps", "where", "at_most", "unknown", "fields", "when_short"];
+const UNKNOWN = ["collections", "caps", "where", "at_most", "unknown", "fields", "when_short"];
 const FACTS: Record<string, string> = {plays: "play", impressions: "impression", exposures: "exposed", played: "play", served: "impression", exposed: "exposed"};
 const reach = (mark: Mark) => (mark.until === "always" ? Infinity : mark.until);
 
 /**
  * Answers in place of a server, and forgets nothing: plays, impressions, exposures, marks, filters, erasures, collections, items, sets.
- * Of `not` it goes by facts and surfaces. What it does not know, counts, caps and rules on items among it, it refuses.
+ * Of `not` it goes by facts and surfaces. What it does not know, counts, caps, `same_as`, several collections and rules on items among it, it refuses.
  */
 export class Memory extends Caller {
   /** Names, as onCall is told them. */
@@ -61,7 +62,7 @@ export class Memory extends Caller {
     if (what === "collections") return this.change(call, name!);
     if (part === "marks") return this.mark(call, name!, group);
     if (what === "sets") return this.set(call, name);
-    if (what === "reserve" || part !== undefined) throw new SeenDBError("not_found", "the double has no " + call.path, "", 404);
+    if (what === "reserve" || what === "admin" || part !== undefined) throw new SeenDBError("not_found", "the double has no " + call.path, "", 404);
     if (what === "users") return this.user(call.method, name!);
     if (what === "items") return name === "schema" ? say({}) : this.item(this.told(call), name === "get");
     const told = this.told(call), collection = told.collection ?? "default";
@@ -136,8 +137,9 @@ export class Memory extends Caller {
 
   private told(call: Call): Told {
     const query = call.query ?? {}, body = Buffer.from(call.body ?? "{}");
-    if (call.contentType === "application/x-ndjson") return {user: "", items: [], ...query, events: body.toString().trim().split("\n").map((line) => JSON.parse(line))};
-    if (query.ids !== "u64") return parseExact(body.toString()) as Told;
+    if (call.contentType === "application/x-ndjson") return plainOnly({user: "", items: [], ...query, events: body.toString().trim().split("\n").map((line) => JSON.parse(line))});
+    if (call.path === "/plays" && query.ids !== undefined) return rowsOf(query, body);
+    if (query.ids !== "u64") return plainOnly(parseExact(body.toString()) as Told);
     const items = Array.from({length: body.length / 8}, (_, i) => body.readBigUInt64LE(8 * i));
     const exclude = items.splice(items.length - Number(query.exclude ?? 0));
     return {user: query.user!, items, exclude, collection: query.collection, exclude_sets: query.exclude_sets?.split(","), limit: query.limit === undefined ? undefined : Number(query.limit), record: query.record === "true"};
@@ -201,6 +203,28 @@ export class Memory extends Caller {
     else if (!this.collections.delete(name)) throw new SeenDBError("not_found", "no collection " + name, "/name", 404);
     return say({name});
   }
+}
+
+/** Plays of a Bulk, in binary. */
+function rowsOf(query: Record<string, string>, body: Buffer): Told {
+  let at = 0;
+  const taken = (size: number) => body.subarray(at, (at += size));
+  const id = () => (query.ids === "u64" ? String(taken(8).readBigUInt64LE()) : taken(taken(4).readUInt32LE()).toString());
+  const events = Array.from({length: Number(query.count)}, () => {
+    const event = {user: id(), item: id()};
+    at += 8;
+    return event;
+  });
+  return {user: "", items: [], collection: query.collection, events};
+}
+
+function plainOnly(told: Told): Told {
+  for (const name of ["events", "items"] as const) {
+    (told[name] ?? []).forEach((one, i) => {
+      if (typeof one === "object" && one.same_as !== undefined) throw new SeenDBError("invalid_argument", "the double knows no such groups", "/" + name + "/" + i + "/same_as", 400);
+    });
+  }
+  return told;
 }
 
 const say = (body: unknown): Answer => ({status: 200, headers: {}, body: Buffer.from(exactJson(body))});

@@ -11,8 +11,10 @@ export interface Play {
   duration_s?: number;
   device?: string;
   fields?: Record<string, unknown>;
-  /** Groups that the item belongs to, at most 16, by which the play is counted. */
+  /** Groups that the item belongs to, by which the play is counted. */
   of?: readonly string[];
+  /** Groups that are one with the item for the user ("src:9"): they are seen with it. At most 16 together with `of`. */
+  same_as?: readonly string[];
 }
 
 /** An item that really was on a user's screen; its time is as a play's. */
@@ -24,6 +26,7 @@ export interface Exposure {
   surface?: string;
   /** As of a play. */
   of?: readonly string[];
+  same_as?: readonly string[];
 }
 
 /** As the server takes it; `index`: the how many-th it is, for errors. */
@@ -33,10 +36,13 @@ export function eventOf<E extends Play | Exposure>(event: E, index: number, now:
   return {...event, at: event.at === undefined ? now : Number(event.at)};
 }
 
-/** An item and the groups that it belongs to ("channel:9"), at most 16, for marks, counts and caps. It comes back as its id. */
+/** An item and its groups, at most 16 together. It comes back as its id. */
 export interface Candidate<T extends Id = Id> {
   id: T;
+  /** Those that it belongs to ("channel:9"), for marks, counts and caps. */
   of?: readonly string[];
+  /** Those that are one with it for the user ("src:9"): it is seen if something of them is. */
+  same_as?: readonly string[];
   /** When it was published: ms since 1970, or a Date. Without it only a mark for ever makes it seen. */
   at?: number | Date;
 }
@@ -57,7 +63,7 @@ export function candidateOf(one: Id | Candidate, index: number): unknown {
 
 /** The candidate as impressions have it: without its time. */
 export function servedOf(one: Id | Candidate, index: number): unknown {
-  return candidateOf(isGrouped(one) ? {id: one.id, of: one.of} : one, index);
+  return candidateOf(isGrouped(one) ? {id: one.id, of: one.of, same_as: one.same_as} : one, index);
 }
 
 /** Says what makes an item seen: one event has to meet all of it. */

@@ -43,7 +43,7 @@ function callsOf(c: Client, now: number): Record<string, (a: Json) => Promise<un
   const items = (a: Json): Id[] => a.items.map(given);
   const common = (a: Json) => (a.collection === undefined ? {} : {collection: a.collection});
   const rules = (a: Json) => ({
-    ...common(a), exclude: a.exclude?.map(given), excludeSets: a.exclude_sets, not: a.not, caps: a.caps, where: a.where && exact(a.where), atMost: a.at_most, unknown: a.unknown,
+    ...common(a), exclude: a.exclude?.map(given), excludeSets: a.exclude_sets, collections: a.collections, not: a.not, caps: a.caps, where: a.where && exact(a.where), atMost: a.at_most, unknown: a.unknown,
   });
   const events = (list: Json[]) => list.map(({ago_ms, ...one}) => ({...one, user: given(one.user), item: given(one.item), ...(ago_ms === undefined ? {} : {at: now - ago_ms})}));
   return {
@@ -112,7 +112,7 @@ function callsOf(c: Client, now: number): Record<string, (a: Json) => Promise<un
       return {entries: entries(all)};
     },
     look_up_history: async (a) => ({entries: entries((await c.lookUpHistory(user(a), items(a), common(a))).values())}),
-    delete_history: async (a) => (await c.deleteHistory(user(a), items(a), common(a)), DONE),
+    delete_history: async (a) => (await c.deleteHistory(user(a), items(a), {...common(a), sameAs: a.same_as}), DONE),
     clear_history: async (a) => (await c.clearHistory(user(a), common(a)), DONE),
     set_recording: async (a) => (await c.setRecording(user(a), a.recording), DONE),
     inspect: async (a) => ({user: String((await c.inspect(user(a))).user)}),
@@ -180,6 +180,23 @@ test("a double fails as it is told", async () => {
   assert.deepEqual(c.memory.calls, ["filter", "filter", "filter", "filter"]);
 });
 
+test("a double names where groups are the same", async () => {
+  const c = new Double(), plain = {user: "u", item: "a"}, same = {user: "u", item: "b", same_as: ["g"]};
+  for (const [field, call] of [["/events/1/same_as", c.recordPlays([plain, same])], ["/events/0/same_as", c.recordExposures([same])],
+    ["/items/1/same_as", c.filter("u", ["a", {id: "b", same_as: ["g"]}])]] as const) {
+    await assert.rejects(call, (error) => error instanceof SeenDBError && error.code === "invalid_argument" && error.field === field && error.status === 400);
+  }
+});
+
+test("a double takes batches of each form", async () => {
+  const c = new Double(), bulk = c.bulk({batch: 2});
+  for (const event of [{user: 1n, item: 2n ** 64n - 1n}, {user: "u", item: "caf\u00e9"}, {user: 1n, item: 3n}, {user: "u", item: "b", device: "tv"}]) await bulk.add(event);
+  await bulk.flush();
+  assert.deepEqual([bulk.accepted, c.memory.calls], [4, ["bulk", "bulk", "bulk"]]);
+  assert.deepEqual((await c.filter(1n, [2n ** 64n - 1n, 3n, 5n])).unseen, [5n]);
+  assert.deepEqual((await c.filter("u", ["caf\u00e9", "b", "c"])).unseen, ["c"]);
+});
+
 test("candidates with groups, and what counts", async () => {
   const c = new Double();
   await c.mark("u", "g", new Date(1_000), {at: 7});
@@ -204,11 +221,11 @@ test("scenarios on a liar", async () => {
   const [control] = await new Promise<string[]>((resolve) => createInterface(liar.stdout).once("line", (line) => resolve([line])));
   const rows = scenarios(true), wrong: string[] = [];
   for (const row of rows) {
-    const begun = (await (await fetch(control + "/" + encodeURIComponent(row.name), {method: "POST"})).json()) as {urls: string[]; ca: string};
+    const begun = (await (await fetch(control + "/" + encodeURIComponent(row.name), {method: "POST"})).json()) as {urls: string[]; ca: string; dns?: string};
     const {timeout_ms: timeout, hedge_ms: hedge, ca, token_file: token, ...options} = row.client;
     const tokenFile = join(mkdtempSync(join(tmpdir(), "seendb-")), "token");
     writeFileSync(tokenFile, token + "\n");
-    const c = new Client(begun.urls.slice(0, row.only), {...options, timeout, hedge, ...(ca ? {ca: begun.ca} : {}), ...(token === undefined ? {} : {tokenFile})});
+    const c = new Client(begun.urls.slice(0, row.only), {...options, timeout, hedge, dns: begun.dns, ...(ca ? {ca: begun.ca} : {}), ...(token === undefined ? {} : {tokenFile})});
     wrong.push(...await play(c, row, tokenFile));
     c.close();
     wrong.push(...((await (await fetch(control + "/differences")).json()) as string[]).map((one) => row.name + ": " + one));

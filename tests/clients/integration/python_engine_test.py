@@ -32,16 +32,18 @@ class PythonEngineTest(unittest.TestCase):
 
     def test_its_readme(self):
         with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
-            block = re.search(r"## Without a server\n.*?```python\n(.*?)```", file.read(), re.S).group(1)
-        line = "    left = engine.filter("
-        self.assertRegex(block, re.escape(line) + r".* # \[\"v2\"\]\n")
-        with tempfile.TemporaryDirectory() as folder:
-            script = os.path.join(folder, "readme.py")
-            with open(script, "w", encoding="utf-8") as file:
-                file.write(block.replace("/var/lib/app/seen", os.path.join(folder, "db")) +
-                           "\nassert left == [\"v2\"]\n")
-            environment = dict(os.environ, SEENDB_LIBRARY=LIBRARY, PYTHONPATH=os.path.join(FOLDER, "src"))
-            subprocess.run([sys.executable, "-B", script], env=environment, check=True, timeout=60)
+            section = file.read().partition("## Without a server\n")[2].partition("\n## ")[0]
+        blocks = re.findall(r"```python\n(.*?)```", section, re.S)
+        self.assertEqual(["AsyncEngine" in block for block in blocks], [False, True])
+        for block in blocks:
+            self.assertRegex(block, r"(?m)^ *left = .* # \[\"v2\"\]$")
+            with tempfile.TemporaryDirectory() as folder:
+                script = os.path.join(folder, "readme.py")
+                with open(script, "w", encoding="utf-8") as file:
+                    file.write(block.replace("/var/lib/app/seen", os.path.join(folder, "db")) +
+                               "\nassert left == [\"v2\"]\n")
+                environment = dict(os.environ, SEENDB_LIBRARY=LIBRARY, PYTHONPATH=os.path.join(FOLDER, "src"))
+                subprocess.run([sys.executable, "-B", script], env=environment, check=True, timeout=60)
 
 
 if __name__ == "__main__":

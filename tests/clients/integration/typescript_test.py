@@ -14,7 +14,7 @@ class TypeScriptClientTest(LanguageCase):
             self.skipTest("npm can't install here: " + installed.stderr[-500:])
         self.run_there("typescript", ["npm", "run", "build"])
         tests = sorted(glob.glob(os.path.join(self.sources("typescript"), "dist", "test", "*.test.js")))
-        self.assertEqual(len(tests), 3)
+        self.assertEqual(len(tests), 5)
         done = self.run_there("typescript", ["node", "--test", "--test-reporter=tap", *tests])
         self.assertIn("what was played is seen", done.stdout)
         self.assertRegex(done.stdout, r"# fail 0\n")

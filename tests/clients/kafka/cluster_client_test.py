@@ -1,9 +1,11 @@
 """The Python client as a caller of a cluster on a real Kafka: its questions go to the node that has their user, see
 what it wrote before, and go on when a node is killed."""
 
+import itertools
 import os
 import sys
 import unittest
+from urllib.parse import quote
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
@@ -60,6 +62,8 @@ class ClusterClientTest(ClusterNodes):
         self.assertEqual(own.partitions, PARTITIONS)
         self.assertEqual({url for user in USERS for url in own.urls_of(user)}, {self.url(n) for n in self.nodes})
         eventually(self.all_at_first, timeout=60)
+        for server in self.nodes:  # whichever has the user
+            self.filters_travel(server)
 
         self.calls.clear()
         asked = self.c._caller._map.urls_of(USERS[0])[0]
@@ -68,6 +72,20 @@ class ClusterClientTest(ClusterNodes):
             expected = [v for v in ITEMS if v != ITEMS[number % len(ITEMS)]]
             self.assertEqual(eventually(lambda: self.unseen(user), timeout=60), (expected,))
         self.assertGreater(max(tries for _, _, _, tries in self.calls), 1)  # of the first user, at least
+
+    def filters_travel(self, server):
+        """The node gives the filters of all users, with one key, and the ids of those who have history."""
+        path = "/users/%s/filter"
+        with seendb.Client(self.url(server), timeout=20, retries=0) as client:
+            for user, item in zip(USERS[:8], itertools.cycle(ITEMS)):
+                local = eventually(lambda: self.whole(lambda: client.local_filter(user)), timeout=60)
+                self.assertEqual(local.filter(ITEMS).unseen, [v for v in ITEMS if v != item])
+                first = server.get(path % quote(user))
+                self.assertEqual((first.status, first.body[:6]), (200, b"SeenFD"), first)
+                again = server.get(path % quote(user), {"If-None-Match": first.headers["etag"]})
+                self.assertEqual((again.status, again.body), (304, b""), again)
+                refused = server.get(path % quote(user) + "?format=ids")
+                self.assertEqual(refused.status, 409, refused)  # the collection keeps no history
 
     def all_at_first(self):
         """Whether every question was answered at its first try, as a direct one."""

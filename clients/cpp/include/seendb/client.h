@@ -32,6 +32,7 @@ struct BulkOptions {
   std::string collection = {};                 ///< empty: "default"
   size_t batch = 2'000;                        ///< events a request, of at most 1 MiB
   std::chrono::milliseconds patience{60'000};  ///< for a batch to be taken
+  bool binary = true;                          ///< false: NDJSON alone
 };
 
 /// Calls one server, or several. Threads: any; one client per process is enough. Blocks its caller,
@@ -40,12 +41,13 @@ struct BulkOptions {
 class Client {
  public:
   /// `urls`: "http://host:port", "https://host:port" or "unix:/path"; without a port it is 7373.
-  /// Connects later, where the first call is made. Throws Error (invalid_argument).
+  /// "srv+http://name" or "srv+https://name": the targets of that SRV record of DNS. Connects
+  /// later, where the first call is made. Throws Error (invalid_argument).
   explicit Client(std::string url, Options options = {});
   /// Calls one of several servers. The next is asked when one can't be reached.
   Client(std::vector<std::string> urls, Options options);
   /// Precondition: no call goes on, and no Bulk of it is used later.
-  ~Client();
+  virtual ~Client();
 
   /// Records what users watched. Throws Refused where every one is refused.
   Recorded RecordPlays(const std::vector<Play>& plays, const CallOptions& options = {});
@@ -89,7 +91,8 @@ class Client {
   std::map<std::string, Entry> LookUpHistory(const Id& user, const std::vector<Id>& items,
                                              const CallOptions& options = {});
   /// Takes items, or all, out of the history.
-  void DeleteHistory(const Id& user, const std::vector<Id>& items, const CallOptions& options = {});
+  void DeleteHistory(const Id& user, const std::vector<Id>& items,
+                     const DeletionOptions& options = {});
   void ClearHistory(const Id& user, const CallOptions& options = {});
   /// Pauses the history (false), or goes on with it.
   void SetRecording(const Id& user, bool recording, const CallOptions& options = {});
@@ -125,6 +128,10 @@ class Client {
   /// Closes idle connections; later calls throw "closed".
   void Close();
 
+ protected:
+  /// Calls by `transport`; for Double (seendb/double.h).
+  explicit Client(std::unique_ptr<internal::Transport> transport);
+
  private:
   friend class Bulk;
   std::unique_ptr<internal::Transport> transport_;
@@ -133,7 +140,9 @@ class Client {
 /// Takes events one by one and sends them in batches: Add waits while one is on its way, so that a
 /// reader that is faster than the server is slowed down. A batch that is refused for now, or whose
 /// connection breaks, is sent again until the patience is over; then the call throws, and the batch
-/// is kept: Flush sends it again. All events are plays, or all exposures. Threads: one.
+/// is kept: Flush sends it again. All events are plays, or all exposures. They go in binary as long
+/// as none says more than user, item and at_ms, from the first other one on as NDJSON. Threads:
+/// one.
 class Bulk {
  public:
   /// `client` is borrowed for as long as this lives.
@@ -147,10 +156,15 @@ class Bulk {
   const Recorded& recorded() const { return recorded_; }
 
  private:
-  void Append(std::string line, std::string user, std::string_view path);
+  /// The forms of a body: each takes what those before it take.
+  enum class Form { kNumbers, kTexts, kLines };
+
+  static Form FormOf(const Play& play, int64_t at_ms);
+  void Append(Form form, std::string line, std::string user, std::string_view path);
 
   internal::Transport& transport_;
   BulkOptions options_;
+  Form form_;
   std::string path_, lines_;
   std::vector<std::string> users_;
   int64_t sent_ = 0;

@@ -88,6 +88,14 @@ struct CallReport {
   int tries = 0;                   ///< requests that were begun
 };
 
+/// A server of a name (RFC 2782).
+struct SrvRecord {
+  uint16_t priority = 0;  ///< the lowest comes first
+  uint16_t weight = 0;    ///< its share among those of one priority
+  uint16_t port = 0;
+  std::string target = {};
+};
+
 /// The options of a client.
 struct Options {
   std::string token = {};        ///< a bearer token
@@ -101,6 +109,11 @@ struct Options {
   bool cluster = false;  ///< the URLs are nodes of one cluster: a user's call goes to its node
   /// A read that was not answered for so long is asked at another server too. 0: never.
   std::chrono::milliseconds hedge{0};
+  /// "address:port" of a name server that is asked in place of the system's for srv+http://name.
+  std::string dns = {};
+  /// Gives the SRV records of a name, in place of a name server. Called in a thread of the
+  /// client's; it may block for some seconds, and throw.
+  std::function<std::vector<SrvRecord>(const std::string& name)> resolver = {};
   /// Called after every call, in the caller's thread. It must not throw.
   std::function<void(const CallReport&)> on_call = {};
 };
@@ -122,14 +135,19 @@ struct Play {
   std::optional<int64_t> progress_s = {};  ///< where the player is; -1: finished
   std::optional<int64_t> duration_s = {};  ///< how long the item is
   std::string device = {};
-  std::string fields = {};  ///< a JSON object of the caller's; empty: none
+  std::string fields = {};           ///< a JSON object of the caller's; empty: none
+  std::vector<std::string> of = {};  ///< groups that the item belongs to: it is counted by them
+  /// Groups that are one with the item for the user ("src:9"), and are seen with it. At most 16
+  /// together with `of`.
+  std::vector<std::string> same_as = {};
 };
 
 /// One item that really was on a user's screen.
 struct Exposure {
   Id user, item;
-  std::optional<int64_t> at_ms = {};  ///< as that of Play
-  std::string surface = {};           ///< where, such as "home"; empty: it is not said
+  std::optional<int64_t> at_ms = {};               ///< as that of Play
+  std::string surface = {};                        ///< where, such as "home"; empty: it is not said
+  std::vector<std::string> of = {}, same_as = {};  ///< as those of Play
 };
 
 /// A fact that makes an item seen: one event has to meet all that it says.
@@ -141,16 +159,28 @@ struct NotEntry {
   std::string surface = {};             ///< empty: it is not said
 };
 
-/// The groups that a candidate belongs to ("channel:9"), at most 16, for the user's marks.
+/// The groups of a candidate, at most 16 together.
 struct Groups {
-  std::vector<std::string> of = {};
+  std::vector<std::string> of = {};   ///< what it belongs to ("channel:9"), for the user's marks
   std::optional<int64_t> at_ms = {};  ///< when it was published; without: a mark for ever counts
+  /// What is one with it for the user ("src:9"): it is seen if something of that is.
+  std::vector<std::string> same_as = {};
+};
+
+/// The options of DeleteHistory.
+struct DeletionOptions {
+  std::string collection = {};                            ///< empty: "default"
+  std::optional<std::chrono::milliseconds> timeout = {};  ///< as that of CallOptions
+  /// Groups that may be recommended again with the items, where the policy says so.
+  std::vector<std::string> same_as = {};
 };
 
 /// The options of Filter, FillPage and SearchUnseen.
 struct FilterOptions {
   std::string collection = {};                            ///< empty: "default"
   std::optional<std::chrono::milliseconds> timeout = {};  ///< of the whole call, or page
+  /// Up to 8: seen in any of them counts, in place of `collection` alone, which is recorded into.
+  std::vector<std::string> collections = {};
   std::optional<std::vector<std::string>> facts = {};  ///< of "plays", "impressions"; without: both
   std::vector<NotEntry> not_entries = {};        ///< any of them makes seen, in place of `facts`
   std::function<Groups(const Id&)> groups = {};  ///< tells the groups of each candidate

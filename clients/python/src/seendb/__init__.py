@@ -12,10 +12,11 @@ from .answers import (CountsPage, Entry, Filtered, GroupCounts, HistoryPage, Ite
 from .async_client import AsyncClient
 from .client import Client
 from .double import AsyncDouble, Double
-from .engine import Engine
+from .engine import AsyncEngine, Engine
 from .errors import Error, Refused
 from .events import Candidate
+from .local import AsyncLocalFilter, LocalFilter
 
-__all__ = ["AsyncClient", "AsyncDouble", "Candidate", "Client", "CountsPage", "Double", "Engine", "Entry", "Error", "Filtered",
-           "GroupCounts", "HistoryPage", "Item", "ItemSet", "Mark", "MarksPage", "Recorded", "Refusal", "Refused", "Reserved"]
+__all__ = ["AsyncClient", "AsyncDouble", "AsyncEngine", "AsyncLocalFilter", "Candidate", "Client", "CountsPage", "Double", "Engine", "Entry", "Error", "Filtered",
+           "GroupCounts", "HistoryPage", "Item", "ItemSet", "LocalFilter", "Mark", "MarksPage", "Recorded", "Refusal", "Refused", "Reserved"]
 __version__ = "0.1.0"

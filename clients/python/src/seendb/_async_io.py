@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 
 from ._io import left
 from .errors import Error
@@ -52,6 +53,12 @@ class Stream:
 
     def close(self):
         self._writer.close()
+
+
+async def answered(event, deadline):
+    """Waits for a thread's answer, or for the deadline."""
+    if not event.is_set():
+        await asyncio.to_thread(event.wait, max(0, deadline - time.monotonic()))
 
 
 async def given(search, count):

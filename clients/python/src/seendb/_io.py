@@ -7,6 +7,7 @@ import time
 
 from .errors import Error
 
+RECEIVE_MOST = 64 << 10  # a larger buffer comes from the system anew each time
 sleep = time.sleep
 
 
@@ -59,7 +60,7 @@ class Stream:
         """Some bytes; none at the end."""
         self._socket.settimeout(left(deadline))
         try:
-            return self._socket.recv(256 << 10)
+            return self._socket.recv(RECEIVE_MOST)
         except TimeoutError:
             raise Error("timeout", "no answer in time") from None
         except OSError as error:
@@ -67,6 +68,11 @@ class Stream:
 
     def close(self):
         self._socket.close()
+
+
+def answered(event, deadline):
+    """Waits for a thread's answer, or for the deadline."""
+    event.wait(max(0, deadline - time.monotonic()))
 
 
 def given(search, count):

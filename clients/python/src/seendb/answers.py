@@ -9,7 +9,7 @@ from .errors import Error
 
 Id = Union[str, int]
 
-_BITS = [tuple(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
+_BITS = [bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
 
 
 def load(answer, kind=dict, needs=()):
@@ -25,10 +25,12 @@ def load(answer, kind=dict, needs=()):
     return told
 
 
-def as_given(told, asked):
-    """The ids of an answer as the call had them."""
-    given = {str(one): one for one in reversed(asked)}
+def as_given(told, asked, texts=False):
+    """The ids of an answer as the call had them. `texts`: these were nothing but texts."""
     try:
+        if texts and isinstance(told, list) and set(asked).issuperset(told):
+            return told
+        given = {str(one): one for one in reversed(asked)}
         return [given[str(one)] for one in told]
     except (KeyError, TypeError):
         raise Error("protocol", "the answer names what was not asked about") from None
@@ -92,11 +94,11 @@ class Filtered:
             len(self.unseen), self.seen, self.examined, ", degraded" if self.degraded else "")
 
 
-def filtered_of_json(answer, items, record):
+def filtered_of_json(answer, items, record, texts=False):
     """`items`: the candidates as they were given: so they come back."""
-    answer["unseen"] = as_given(answer["unseen"], items)
+    answer["unseen"] = as_given(answer["unseen"], items, texts)
     if answer.get("repeats"):
-        answer["repeats"] = as_given(answer["repeats"], items)
+        answer["repeats"] = as_given(answer["repeats"], items, texts)
     answer.pop("unseen_share", None)
     told = {name: answer.pop(name) for name in ("unseen", *_MEMBERS) if name in answer}
     told["recorded"] = told.get("recorded", True) if record else None
@@ -117,7 +119,7 @@ def filtered_of_bits(candidates, body, headers, record):
         "recorded": headers.get("seendb-recorded") == "true" if record else None,
     }
     if isinstance(candidates, list):
-        bits = itertools.chain.from_iterable(map(_BITS.__getitem__, body))
+        bits = b"".join(map(_BITS.__getitem__, body))
         return Filtered(list(itertools.compress(candidates, bits)), **counts)
     import numpy
 

@@ -1,9 +1,9 @@
 """Many events, in batches. What waits is named in ../../generate_async.py."""
 
-from . import answers, ids, times
-from .events import EXPOSURE, PLAY, dump, event_of
+from . import answers, times
+from .events import EXPOSURE, PLAY, event_of
+from .forms import BINARY, IDS, LINES, NDJSON, NUMBERS, WRITERS, form_of, frame_names, listed
 
-NDJSON = "application/x-ndjson"
 BYTES_MOST = 1 << 20
 REFUSALS_MOST = 100
 
@@ -17,7 +17,8 @@ def note_recorded(caller, answer, users):
 
 
 class Bulk:
-    """Takes events one by one and sends them in batches, as NDJSON.
+    """Takes events one by one and sends them in batches: in binary as long as all are plays that say no more than user,
+    item and at, from the first other one on as NDJSON.
 
         with c.bulk() as bulk:
             for row in rows:
@@ -30,12 +31,13 @@ class Bulk:
     time from the first try on, so that it counts once. For one thread; more of them take a Bulk each.
     """
 
-    def __init__(self, caller, kind, collection, batch, patience):
+    def __init__(self, caller, kind, collection, batch, patience, binary):
         if kind not in ("plays", "impressions", "exposures"):
             raise ValueError("kind is plays, impressions or exposures")
         self._kind = EXPOSURE if kind == "exposures" else PLAY
         self._caller, self._path, self._query = caller, "/" + kind, {"collection": collection} if collection else None
         self._batch, self._patience = batch, patience
+        self._form = NUMBERS if binary and kind == "plays" else LINES
         self._lines, self._users, self._bytes, self._sent = [], [], 0, 0
         self.accepted = self.refused = 0
         self.refusals = []  #: at most 100 of them; `index`: the how many-th event that was added
@@ -43,12 +45,14 @@ class Bulk:
     def add(self, event):
         """(user, item), (user, item, at), or a dict, as record_plays and record_exposures take them."""
         told = event_of(event, "/events/%d" % (self._sent + len(self._lines)), times.now_ms(), self._kind)
-        line = dump(dict(told, user=ids.to_json(told["user"]), item=ids.to_json(told["item"])))
-        if self._lines and (len(self._lines) >= self._batch or self._bytes + len(line) > BYTES_MOST):
+        form = max(self._form, form_of(told))
+        line = WRITERS[form](told)
+        if self._lines and (form > self._form or len(self._lines) >= self._batch or self._bytes + len(line) > BYTES_MOST):
             self.flush()
+        self._form = form
         self._lines.append(line)
         self._users.append(told["user"])
-        self._bytes += len(line) + 1
+        self._bytes += len(line)
 
     def add_frame(self, frame):
         """The rows of a pandas DataFrame or an Arrow table: columns user, item and, where they are there, at,
@@ -66,8 +70,11 @@ class Bulk:
         """Sends what has not been sent."""
         if not self._lines:
             return
-        answer = self._caller.ask("POST", self._path, query=self._query, body=b"\n".join(self._lines) + b"\n",
-                                  content_type=NDJSON, timeout=self._patience, name="bulk", patient=True)
+        query, kind = self._query, NDJSON
+        if self._form != LINES:
+            query, kind = dict(query or {}, ids=IDS[self._form], count=len(self._lines)), BINARY
+        answer = self._caller.ask("POST", self._path, query=query, body=b"".join(self._lines), content_type=kind,
+                                  timeout=self._patience, name="bulk", patient=True)
         recorded = note_recorded(self._caller, answer, self._users)
         self.accepted += recorded.accepted
         self.refused += recorded.refused
@@ -82,11 +89,3 @@ class Bulk:
     def __exit__(self, kind, *_):
         if kind is None:
             self.flush()
-
-
-def frame_names(frame):
-    return list(getattr(frame, "column_names", None) or frame.columns)
-
-
-def listed(column):
-    return column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()

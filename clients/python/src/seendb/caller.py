@@ -9,12 +9,13 @@ import time
 import urllib.parse
 
 from . import address as addresses
-from ._io import hedged, sleep
+from ._io import answered, hedged, sleep
 from .budget import Budget, wait_of
 from .errors import Error
 from .http import request_head
 from .pool import Pool
 from .routing import Map, Positions
+from .srv import PREFIX, Named
 
 MAP_S = 30       # a map of a cluster is asked for again after so long
 SOON_S = 1       # and no sooner; as long a server that could not be reached comes last
@@ -25,9 +26,11 @@ class Caller:
     """What all clients of a process share. Threads: any."""
 
     def __init__(self, urls="http://127.0.0.1:7373", *, token=None, token_file=None, ca=None,
-                 certificate=None, timeout=1.0, retries=1, connections=16, cluster=False, on_call=None, hedge=None):
+                 certificate=None, timeout=1.0, retries=1, connections=16, cluster=False, on_call=None, hedge=None,
+                 dns=None, resolver=None):
         urls = [urls] if isinstance(urls, str) else list(urls)
-        self._addresses = [addresses.parse(url) for url in urls]
+        self._addresses = [Named(url, dns, resolver) if url.startswith(PREFIX) else addresses.parse(url) for url in urls]
+        self._names = [one for one in self._addresses if isinstance(one, Named)]
         if not self._addresses:
             raise ValueError("no server is named")
         if token is not None and token_file is not None:
@@ -65,10 +68,29 @@ class Caller:
                 return own, True
         turn = next(self._turn) % len(self._addresses)
         turned = self._addresses[turn:] + self._addresses[:turn]
-        return sorted(turned, key=self._is_away), False
+        ranked = [place for one in turned for place in (one.ranked() if isinstance(one, Named) else [(0, one)])]
+        if not ranked:
+            raise Error("unavailable", "; ".join("%s: %s" % (one.url, one.error) for one in self._names), unsent=True)
+        return [place for _, place in sorted(ranked, key=lambda one: (self._is_away(one[1]), one[0]))], False
 
     def _is_away(self, address):
         return time.monotonic() < self._away.get(address, 0.0)
+
+    def _look_up(self, deadline):
+        """Asks for the targets of names where that is due, behind this call. Where each of them has failed since, the call waits."""
+        for name in self._names:
+            none = all(self._away.get(address, 0.0) > name.asked for _, address in name.ranked())
+            name.refresh(none)
+            if none:
+                now = time.monotonic()
+                answered(name.answered, now + (deadline - now) / 3)
+            while name.gone:
+                gone = name.gone.pop()
+                self._away.pop(gone, None)
+                with self._lock:
+                    pool = self._pools.pop(gone, None)
+                if pool is not None:
+                    pool.close()
 
     def _learn(self, deadline):
         """Asks for the map where it is old; a node that can't be asked leaves the former one."""
@@ -118,7 +140,7 @@ class Caller:
 
     def ask(self, method, path, *, query=None, headers=None, body=None, content_type=None, user=None,
             timeout=None, repeat=True, name=None, hedge=False, patient=False):
-        """The answer of 2xx or 422. `repeat`: the call may be made twice; `hedge`: at two servers at once, too;
+        """The answer of 2xx, 304 or 422. `repeat`: the call may be made twice; `hedge`: at two servers at once, too;
         `patient`: again and again, until its time is over. `user`: whom it is about. Raises Error."""
         began = time.monotonic()
         deadline = began + (self.timeout if timeout is None else timeout)
@@ -130,12 +152,13 @@ class Caller:
         position = self.positions.of(user) if user is not None else None
         if position is not None:
             given["SeenDB-Position"] = position
-        self._learn(deadline)
         self._budget.first()
         attempt, tries, answer = 0, 0, None
-        places, direct = self._where(user)
         at = 0  # in places
         try:
+            self._look_up(deadline)
+            self._learn(deadline)
+            places, direct = self._where(user)
             while True:
                 sent = dict(given)
                 if attempt:
@@ -159,7 +182,7 @@ class Caller:
                 except Error as error:
                     failure = error
                 if answer is not None:
-                    if answer.status < 300 or answer.status == 422:
+                    if answer.status < 300 or answer.status in (304, 422):
                         return answer
                     failure = error_of(answer)
                     if answer.status == 421 and direct:  # the map is old: any node passes it on

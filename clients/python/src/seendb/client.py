@@ -4,22 +4,23 @@ import json
 import urllib.parse
 
 from . import answers, ids, times
-from .bulk import NDJSON, Bulk, note_recorded
+from .bulk import Bulk, note_recorded
 from .caller import Caller
 from .errors import Error, Refused
 from .events import EXPOSURE, PLAY, candidates_of, dump, event_of, id_of, update_of
+from .forms import BINARY, NDJSON
+from .local import Locals
 from .pages import Pages
 
-BINARY = "application/octet-stream"
 SET_LINE = 10_000  # ids of a line of NDJSON
 JSON = "application/json"
 
 
-class Client(Pages):
+class Client(Pages, Locals):
     """A SeenDB server, or a cluster of them.
 
     urls          "http://host:port", "https://host:port", "unix:/path", or a list of them: the next one
-                  is asked where one can't be
+                  is asked where one can't be; "srv+http://name" or "srv+https://name": the targets of that SRV record
     token         a bearer token; or token_file, whose first line it is, read again when it changes
     ca            a file of certificates to trust (the system's); certificate: one of the caller's own
                   with its key, or a pair of files
@@ -30,6 +31,8 @@ class Client(Pages):
     cluster       nodes of one cluster: a question goes to the node that has its user
     hedge         seconds: a read that was not answered for so long is asked at another server too, and the
                   first good answer counts; of second tries, which have their budget; None: never
+    dns           "host:port" of a name server that is asked in place of the system's; or resolver: a function of a
+                  name that returns (priority, weight, port, target) of each SRV record, in a thread of its own
     on_call       called with (name, seconds, status, tries) after each call; status 0: no answer
 
     An id is a str of 1-255 bytes, or an int within 0..2^64-1; "42" and 42 are one id. A time is an int of
@@ -79,14 +82,15 @@ class Client(Pages):
 
     def record_plays(self, plays, *, collection=None, timeout=None):
         """Records plays: (user, item), (user, item, at), or dicts of user, item, at, progress_s,
-        duration_s, device, fields, of (groups that the item belongs to, by which it is counted). One without a time gets the present, before the first try, so that a
-        second one counts once. Durable as the collection's policy says once this returns. Raises Refused
-        where every one is refused; of some: Recorded.refusals."""
+        duration_s, device, fields, of (groups that the item belongs to, by which it is counted), same_as (groups that are
+        seen with it). One without a time gets the present, before the first try, so that a second one counts once.
+        Durable as the collection's policy says once this returns. Raises Refused where every one is refused; of some:
+        Recorded.refusals."""
         return self._record("plays", PLAY, plays, collection, timeout)
 
     def record_exposures(self, exposures, *, collection=None, timeout=None):
         """Records what was really on users' screens: (user, item), (user, item, at), (user, item, at, surface),
-        or dicts of them and of; `surface` says where, such as "home". Times, errors and what is returned are those of
+        or dicts of them, of and same_as; `surface` says where, such as "home". Times, errors and what is returned are those of
         record_plays. They make an item seen where a filter asks for them (`not_`), or the collection's policy says
         `exposed_is_seen`."""
         return self._record("exposures", EXPOSURE, exposures, collection, timeout)
@@ -108,9 +112,10 @@ class Client(Pages):
         answer = self._ask("POST", "/impressions", body, user=user, timeout=timeout, name="record_impressions")
         return self._recorded(answer, [user])
 
-    def bulk(self, kind="plays", *, collection=None, batch=2_000, patience=60.0):
-        """Many events: a Bulk. `kind`: "plays", "impressions" or "exposures". `patience`: seconds for a batch to be taken."""
-        return Bulk(self._caller, kind, collection, batch, patience)
+    def bulk(self, kind="plays", *, collection=None, batch=2_000, patience=60.0, binary=True):
+        """Many events: a Bulk. `kind`: "plays", "impressions" or "exposures". `patience`: seconds for a batch to be taken.
+        `binary`: False for NDJSON alone."""
+        return Bulk(self._caller, kind, collection, batch, patience, binary)
 
     def _recorded(self, answer, users, where="/events/%d"):
         recorded = note_recorded(self._caller, answer, users)
@@ -123,8 +128,8 @@ class Client(Pages):
     # ---- What was not ----
 
     def filter(self, user, items, *, collection=None, limit=None, exclude=(), exclude_sets=(), record=False,
-               explain=False, verify=False, facts=None, not_=None, caps=None, where=None, at_most=None, unknown=None,
-               fields=None, when_short=None, on_error=None, deadline_ms=None, invalid=None, timeout=None):
+               explain=False, verify=False, facts=None, not_=None, collections=None, caps=None, where=None, at_most=None,
+               unknown=None, fields=None, when_short=None, on_error=None, deadline_ms=None, invalid=None, timeout=None):
         """Which of the items the user has not seen: Filtered. `items`: a list or another iterable of ids and
         Candidates, or a numpy array of numbers, whose answer has a mask. Ints alone go in binary by themselves.
 
@@ -138,6 +143,8 @@ class Client(Pages):
         not_         in place of facts, what makes an item seen: a list of dicts, each with a "fact" ("played", "served",
                      "exposed") and maybe "window" (newest buckets), "within" ("7d", "10m"), "last" (newest entries)
                      and "surface"; one event has to meet all of one dict
+        collections  names, 8 at most: what was seen in any of them counts, in place of `collection` alone, whose policy
+                     still says all else: what `record` writes, caps, when_short
         caps         a list of dicts of "of" (a kind of groups, "author"), "n" and "within" ("1m" to "30d"), maybe "fact"
                      ("served" without): a candidate is dropped if one of its groups of the kind has n events in the
                      span, those of the page before it included
@@ -154,7 +161,8 @@ class Client(Pages):
         invalid      "skip": pass over what is no id (None, "", too long)
         """
         items, exclude = ids.listed(items, "/items"), ids.listed(exclude, "/exclude")
-        exclude_sets = list(ids.many(exclude_sets, "/exclude_sets"))
+        named = {"exclude_sets": list(ids.many(exclude_sets, "/exclude_sets")),
+                 "collections": list(ids.many(collections or (), "/collections"))}
         if deadline_ms is None:
             deadline_ms = max(1, int(800 * (self.timeout if timeout is None else timeout)))
         query = _with({}, collection=collection, limit=limit, on_error=on_error, deadline_ms=deadline_ms,
@@ -162,30 +170,31 @@ class Client(Pages):
         rules = {"explain": explain, "facts": facts, "not": not_, "caps": caps, "where": where, "at_most": at_most,
                  "unknown": unknown, "fields": fields, "when_short": when_short, "invalid": invalid}
         rules = {name: value for name, value in rules.items() if value}
-        packed = None if rules or any("," in name for name in exclude_sets) else _packed(items, exclude)
+        plain = not rules and not any("," in name for names in named.values() for name in names)
+        packed = _packed(items, exclude) if plain else None
         if packed is not None:
+            given = items if ids.is_numpy(items) else list(items)
             target = {"user": str(ids.check(user, "/user")), "ids": "u64", "count": len(packed) // 8}
             target.update((name, "true" if value is True else value) for name, value in query.items())
             if len(exclude):
                 target["exclude"] = len(exclude)
-            if exclude_sets:
-                target["exclude_sets"] = ",".join(exclude_sets)
+            target.update((name, ",".join(names)) for name, names in named.items() if names)
             answer = self._caller.ask("POST", "/filter", query=target, body=packed, content_type=BINARY,
                                       user=user, timeout=timeout, name="filter", hedge=not record)
-            return answers.filtered_of_bits(items if ids.is_numpy(items) else list(items), answer.body,
-                                            answer.headers, record)
-        if ids.is_numpy(items):
-            items = items.tolist()
-        body = dict(query, user=ids.to_json(ids.check(user, "/user")), items=candidates_of(items, "/items", not invalid))
+            return answers.filtered_of_bits(given, answer.body, answer.headers, record)
+        items = items.tolist() if ids.is_numpy(items) else list(items)
+        written = candidates_of(items, "/items", not invalid)
+        texts = written is items
+        given = items if texts else [id_of(one) for one in items]
+        body = dict(query, user=ids.to_json(ids.check(user, "/user")), items=written)
         if len(exclude):
             body["exclude"] = [ids.to_json(one) for one in (exclude if invalid else ids.check_all(exclude, "/exclude"))]
-        if exclude_sets:
-            body["exclude_sets"] = exclude_sets
+        body.update((name, names) for name, names in named.items() if names)
         for name, value in rules.items():
             body[name] = value if isinstance(value, (bool, str, dict)) else list(value)
         answer = self._ask("POST", "/filter", body, user=user, headers=_user_header(user), timeout=timeout,
                            name="filter", hedge=not record)
-        return answers.filtered_of_json(answers.load(answer, needs=("unseen",)), [id_of(one) for one in items], record)
+        return answers.filtered_of_json(answers.load(answer, needs=("unseen",)), given, record, texts)
 
     # ---- Sets, counts, reservations ----
 
@@ -314,9 +323,11 @@ class Client(Pages):
                            name="look_up_history", hedge=True)
         return {entry.item: entry for entry in answers.page_of_json(answers.load(answer)).entries}
 
-    def delete_history(self, user, items, *, collection=None, timeout=None):
-        """Takes the items out of the history."""
-        body = _with({"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}, collection=collection)
+    def delete_history(self, user, items, *, same_as=(), collection=None, timeout=None):
+        """Takes the items out of the history. `same_as`: groups that may be recommended again with them, where the policy says
+        so of deleted items."""
+        body = _with({"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}, collection=collection,
+                     same_as=list(ids.many(same_as, "/same_as")) or None)
         self._write("POST", _of_user(user, "/history/delete"), body, user, timeout)
 
     def clear_history(self, user, *, collections=None, filter=False, timeout=None):

@@ -7,6 +7,7 @@ import urllib.parse
 from .async_client import AsyncClient
 from .client import Client
 from .errors import Error
+from .forms import BINARY
 from .http import Answer
 from .routing import Positions
 
@@ -14,7 +15,7 @@ from .routing import Positions
 class Memory:
     """Answers in place of a server, and forgets nothing: plays, impressions, exposures, marks, filters, histories, erasures,
     collections, items, sets. Of `not_` it goes by facts and surfaces, and not by times. What it does not know, counts and
-    caps and rules on items among it, it refuses."""
+    caps, `same_as`, several collections and rules on items among it, it refuses."""
 
     def __init__(self):
         self.timeout, self.positions = 1.0, Positions()
@@ -35,7 +36,11 @@ class Memory:
         query, rest = dict(query or {}), path.strip("/").split("/")
         if "?" in rest[-1]:
             rest[-1] = rest[-1].partition("?")[0]
-        told = {} if content_type == "application/octet-stream" else self._told(body, content_type)
+        told = self._told(body, content_type) if content_type != BINARY else _rows(query, body) if path == "/plays" else {}
+        for name in ("events", "items"):
+            for i, one in enumerate(told.get(name) or ()):
+                if isinstance(one, dict) and "same_as" in one:
+                    raise Error("invalid_argument", "the double knows no such groups", "/%s/%d/same_as" % (name, i), 400)
         answer = getattr(self, "_%s_%s" % (method.lower(), rest[0]), None)
         if answer is None:
             raise Error("not_found", "the double has no " + path, status=404)
@@ -257,7 +262,7 @@ class Memory:
         self.failures = ["closed"] * (1 << 20)
 
 
-UNKNOWN = {"caps", "where", "at_most", "unknown", "fields", "when_short"}
+UNKNOWN = {"collections", "caps", "where", "at_most", "unknown", "fields", "when_short"}
 FACTS = {"plays": "play", "impressions": "impression", "played": "play", "served": "impression", "exposed": "exposed"}
 
 
@@ -284,6 +289,23 @@ class AsyncDouble(AsyncClient):
         self.memory = self._caller = AsyncMemory()
         self.timeout = self.memory.timeout
         self._begin_pages()
+
+
+def _rows(query, body):
+    """Plays of a Bulk, in binary."""
+    events, at = [], 0
+
+    def taken(size):
+        nonlocal at
+        at += size
+        return body[at - size:at]
+
+    def number(size=8):
+        return int.from_bytes(taken(size), "little")
+    for _ in range(query["count"]):
+        user, item = [number() if query["ids"] == "u64" else taken(number(4)).decode() for _ in range(2)]
+        events.append({"user": user, "item": item, "at": number()})
+    return {"events": events}
 
 
 def _said(body, headers=None):

@@ -2,18 +2,18 @@
 (the extra `seendb[engine]`) and libseendb.so.1, which Debian's package libseendb1 or `cmake --install` brings;
 the variable SEENDB_LIBRARY names another than the one that the loader finds."""
 
+import asyncio
+import concurrent.futures
 import json
 import os
 import threading
 
-from . import _engine_abi, answers, ids, times
-from .client import packed_items
-from .errors import Error, Refused
-from .events import event_of
-from .pages import Pages
+from . import _engine_abi
+from .async_engine_calls import AsyncEngineCalls
+from .engine_calls import EngineCalls, encoded_path
+from .errors import Error
 
 LIBRARY = "libseendb.so.1"
-DAY_MS = 24 * 3_600_000
 _loaded = None  # (ffi, library)
 _loading = threading.Lock()
 
@@ -53,7 +53,7 @@ def _end_without_destructors():
     library.on_exit(ffi.cast("void (*)(int, void*)", ffi.addressof(library, "_exit")), ffi.NULL)
 
 
-class Engine(Pages):
+class Engine(EngineCalls):
     """A database in the folder `path`, made where there is none, within this process.
 
     options    of seendb_open: shards, read_only, block_cache_bytes, max_candidates, default_policy, ...
@@ -72,13 +72,13 @@ class Engine(Pages):
         self._calls, self._idle, self._pid = 0, threading.Condition(), os.getpid()
         self._db = None
         error, db = self._ffi.new("seendb_error**"), self._ffi.new("seendb_db**")
-        if self._lib.seendb_open(_path(path), json.dumps(options).encode(), db, error) != 0:
+        if self._lib.seendb_open(encoded_path(path), json.dumps(options).encode(), db, error) != 0:
             raise self._taken(error[0])
         self._db = db[0]
 
     def close(self):
         """Waits for calls of other threads, syncs and closes; calls raise Error("closed") from then on."""
-        self._check_process()
+        _check_process(self._pid)
         with self._idle:
             db, self._db = self._db, None
             self._idle.wait_for(lambda: self._calls == 0)
@@ -100,229 +100,8 @@ class Engine(Pages):
         if getattr(self, "_db", None) is not None:
             self.__exit__()
 
-    # ---- What was seen ----
-
-    def record_plays(self, plays, *, collection=None, timeout=None):
-        """As Client.record_plays."""
-        del timeout
-        now = times.now_ms()
-        events = [event_of(play, "/events/%d" % i, now) for i, play in enumerate(plays)]
-        rows, kept = self._ffi.new("seendb_play[]", len(events)), []
-        for i, event in enumerate(events):
-            row, at = rows[i], "/events/%d" % i
-            self._set_id(row.user, event["user"], kept)
-            self._set_id(row.item, event["item"], kept)
-            row.at_ms = _at(event["at"], at + "/at")
-            for name, says in (("progress_s", self._lib.SEENDB_SAYS_PROGRESS),
-                               ("duration_s", self._lib.SEENDB_SAYS_DURATION)):
-                if event.get(name) is not None:
-                    row.says |= says
-                    setattr(row, name, _seconds(event[name], at + "/" + name))
-            if event.get("device") is not None:
-                row.device = self._text(event["device"], kept, at + "/device")
-            if event.get("fields") is not None:
-                row.fields = self._text(json.dumps(event["fields"], ensure_ascii=False), kept, at + "/fields")
-        return self._record("plays", self._lib.seendb_record_plays, self._text(collection, kept), rows, len(rows))
-
-    def record_impressions(self, user, items, *, at=None, collection=None, timeout=None):
-        """As Client.record_impressions."""
-        del timeout
-        at_ms, kept = times.now_ms() if at is None else times.to_ms(at, "/at"), []
-        rows = self._ids(ids.listed(items, "/items"), "/items", kept)
-        return self._record("items", self._lib.seendb_record_impressions, self._text(collection, kept),
-                            self._id(user, kept), rows, len(rows), _at(at_ms, "/at"))
-
-    def _record(self, name, function, *arguments):
-        recorded = self._sized("seendb_recorded")
-        refusals = self._ffi.new("char**")
-        try:
-            self._do(function, *arguments, recorded, refusals)
-        except Error as error:
-            if error.field.startswith("/plays/"):  # the server's name of the list
-                raise Error(error.code, error.message, "/events" + error.field[len("/plays"):]) from None
-            raise
-        listed = [answers.Refusal(one["index"], one["code"], one["message"], one["field"])
-                  for one in self._json(refusals[0], [])]
-        told = answers.Recorded(recorded.accepted, recorded.refused, listed)
-        if told.refused and not told.accepted:
-            first = listed[0]
-            raise Refused(Error(first.code, first.message, "/events/%d%s" % (first.index, first.field), 422), told)
-        return told
-
-    # ---- What was not ----
-
-    def filter(self, user, items, *, collection=None, limit=None, exclude=(), record=False, verify=False,
-               facts=None, on_error=None, deadline_ms=None, timeout=None, **more):
-        """As Client.filter. It refuses what asks for more: `explain`, `invalid`, `not_`, sets, caps, rules, repeats."""
-        for name in (name for name, value in more.items() if value):
-            raise ids.refuse("the engine within a process knows no such filter", "/" + name.rstrip("_"))
-        items, exclude = ids.listed(items, "/items"), ids.listed(exclude, "/exclude")
-        kept, options = [], self._sized("seendb_filter_options")
-        excluded = self._ids(exclude.tolist() if ids.is_numpy(exclude) else exclude, "/exclude", kept)
-        options.collection = self._text(collection, kept)
-        options.exclude, options.exclude_count = excluded, len(excluded)
-        options.limit = 0 if limit is None else _within(limit, "/limit", 1)
-        options.flags = self._flags(record, verify, facts, on_error)
-        if deadline_ms is None:
-            deadline_ms = max(1, 1_000 * (self.timeout if timeout is None else timeout))
-        options.deadline_us = _deadline_us(deadline_ms)
-        packed = packed_items(items)
-        count = len(items) if packed is None else len(packed) // 8
-        bits, told = bytearray((count + 7) // 8), self._sized("seendb_filtered")
-        if packed is None:
-            function, asked = self._lib.seendb_filter, self._ids(items, "/items", kept)
-        else:
-            function, asked = self._lib.seendb_filter_u64, self._ffi.from_buffer("uint64_t[]", packed)
-        self._do(function, self._id(user, kept), asked, count, options,
-                 self._ffi.from_buffer("uint8_t[]", bits), len(bits), told)
-        missing = self._ffi.string(told.missing).decode(errors="replace")
-        headers = {"seendb-seen": told.seen, "seendb-examined": told.examined, "seendb-missing": missing,
-                   "seendb-degraded": str(told.degraded), "seendb-excluded": told.excluded,
-                   "seendb-duplicates": told.duplicates, "seendb-recorded": "true" if told.recorded else "false"}
-        return answers.filtered_of_bits(items if ids.is_numpy(items) else list(items), bytes(bits), headers, record)
-
-    def _flags(self, record, verify, facts, on_error):
-        if on_error not in (None, "degrade", "fail"):
-            raise ids.refuse('on_error is "degrade" or "fail"', "/on_error")
-        counted = set(facts) if facts else {"plays", "impressions"}
-        if not counted <= {"plays", "impressions"}:
-            raise ids.refuse('facts are "plays" and "impressions"', "/facts")
-        return (self._lib.SEENDB_FILTER_RECORD * bool(record) | self._lib.SEENDB_FILTER_VERIFY * bool(verify) |
-                self._lib.SEENDB_FILTER_FAIL * (on_error == "fail") |
-                self._lib.SEENDB_FILTER_NO_PLAYS * ("plays" not in counted) |
-                self._lib.SEENDB_FILTER_NO_IMPRESSIONS * ("impressions" not in counted))
-
-    # ---- The watch history ----
-
-    def history_page(self, user, *, collection=None, limit=100, cursor=None, timeout=None):
-        """As Client.history_page."""
-        del timeout
-        names, kept = [collection] if isinstance(collection, str) else list(collection or ()), []
-        try:
-            page = answers.page_of_json(self._give(
-                self._lib.seendb_history, self._id(user, kept), self._names(names, kept), len(names),
-                _within(limit, "/limit"), self._text(cursor or None, kept)))
-        except Error as error:
-            if error.code != "not_found" or not self._keep_no_history(names):
-                raise
-            return answers.HistoryPage([], kept=False)
-        if not page.entries and self._keep_no_history(names):
-            return answers.HistoryPage([], kept=False)
-        return page
-
-    def _keep_no_history(self, names):
-        """Whether all of the collections are there (none are named: all that are), and none keeps history."""
-        policies = {one["name"]: one for one in self.collections()}
-        asked = names or list(policies)
-        return all(name in policies and not policies[name].get("history", {}).get("enabled")
-                   for name in asked)
-
-    def history(self, user, *, collection=None, limit=100, timeout=None):
-        """As Client.history."""
-        cursor = None
-        while True:
-            page = self.history_page(user, collection=collection, limit=limit, cursor=cursor, timeout=timeout)
-            yield from page.entries
-            cursor = page.cursor
-            if not cursor:
-                return
-
-    def look_up_history(self, user, items, *, collection=None, timeout=None):
-        """As Client.look_up_history."""
-        del timeout
-        kept = []
-        rows = self._ids(ids.listed(items, "/items"), "/items", kept)
-        told = self._give(self._lib.seendb_look_up_history, self._id(user, kept), self._text(collection, kept),
-                          rows, len(rows))
-        return {entry.item: entry for entry in answers.page_of_json(told).entries}
-
-    def delete_history(self, user, items, *, collection=None, timeout=None):
-        """As Client.delete_history."""
-        del timeout
-        kept = []
-        rows = self._ids(ids.listed(items, "/items"), "/items", kept)
-        self._do(self._lib.seendb_delete_history, self._id(user, kept), self._text(collection, kept), rows, len(rows))
-
-    def clear_history(self, user, *, collections=None, filter=False, timeout=None):
-        """As Client.clear_history."""
-        del timeout
-        names, kept = list(collections or ()), []
-        if collections is not None and not names:
-            raise ids.refuse("names none; leave it out to clear all", "/collections")
-        self._do(self._lib.seendb_clear_history, self._id(user, kept), self._names(names, kept), len(names),
-                 bool(filter))
-
-    def set_recording(self, user, recording, *, timeout=None):
-        """As Client.set_recording."""
-        del timeout
-        kept = []
-        self._do(self._lib.seendb_set_recording, self._id(user, kept), not recording)
-
-    # ---- A user ----
-
-    def inspect(self, user, *, collection=None, timeout=None):
-        """As Client.inspect."""
-        del timeout
-        kept = []
-        return self._give(self._lib.seendb_inspect, self._id(user, kept), self._text(collection, kept))
-
-    def erase(self, user, *, timeout=None):
-        """Forgets a user, for good: {"erased": True, "known": whether something was held}."""
-        del timeout
-        known, kept = self._ffi.new("int*"), []
-        self._do(self._lib.seendb_erase, self._id(user, kept), known)
-        return {"erased": True, "known": bool(known[0])}
-
-    # ---- Collections ----
-
-    def collections(self, *, timeout=None):
-        """As Client.collections."""
-        del timeout
-        return self._give(self._lib.seendb_collections)["collections"]
-
-    def put_collection(self, name, policy=None, *, timeout=None):
-        """As Client.put_collection."""
-        del timeout
-        kept = []
-        self._do(self._lib.seendb_put_collection, self._text(name, kept),
-                 self._text(json.dumps(policy or {}), kept))
-        return next(one for one in self.collections() if one["name"] == name)
-
-    def delete_collection(self, name, *, timeout=None):
-        """As Client.delete_collection."""
-        del timeout
-        kept = []
-        self._do(self._lib.seendb_delete_collection, self._text(name, kept))
-        return {"deleted": True, "name": name}
-
-    # ---- Upkeep ----
-
-    def drain(self):
-        """Merges everything staged into the filters."""
-        self._do(self._lib.seendb_drain)
-
-    def sync(self):
-        """Makes everything recorded so far survive power loss."""
-        self._do(self._lib.seendb_sync)
-
-    def checkpoint(self, path):
-        """Makes in the new folder `path` a copy that can be opened."""
-        self._do(self._lib.seendb_checkpoint, _path(path))
-
-    def stats(self):
-        """Counters and gauges: a dict."""
-        return self._give(self._lib.seendb_stats)
-
-    # ---- The library ----
-
-    def _check_process(self):
-        """Before any lock: a thread that the child does not have may hold it."""
-        if self._pid != os.getpid():
-            raise Error("closed", "this engine is of the process that this one was forked from")
-
-    def _do(self, function, *arguments):
-        """Calls `function` with the database before the arguments and the error behind them."""
-        self._check_process()
+    def _do(self, kept, function, *arguments):
+        _check_process(self._pid)
         with self._idle:
             if self._db is None:
                 raise Error("closed", "this engine is closed")
@@ -338,21 +117,6 @@ class Engine(Pages):
                 if self._db is None:  # close() waits
                     self._idle.notify_all()
 
-    def _give(self, function, *arguments):
-        """Calls a function that gives JSON: that."""
-        text = self._ffi.new("char**")
-        self._do(function, *arguments, text)
-        return self._json(text[0], None)
-
-    def _json(self, text, default):
-        """A text of the library, freed; the default in place of NULL."""
-        if text == self._ffi.NULL:
-            return default
-        try:
-            return json.loads(self._ffi.string(text))
-        finally:
-            self._lib.seendb_free(text)
-
     def _taken(self, error):
         """An error of the library as one of this package; freed."""
         code = self._lib.seendb_code_name(self._lib.seendb_error_code(error))
@@ -361,73 +125,67 @@ class Engine(Pages):
         self._lib.seendb_error_free(error)
         return told
 
-    def _sized(self, name):
-        new = self._ffi.new(name + "*")
-        new.size = self._ffi.sizeof(name)
-        return new
 
-    def _text(self, value, kept, field="/collection"):
-        """Bytes that end with zero; `kept` holds them while the call needs them. None is NULL."""
-        if value is None:
-            return self._ffi.NULL
-        if not isinstance(value, str) or "\0" in value:
-            raise ids.refuse("a text without zero bytes is asked for, not %r" % (value,), field)
+class AsyncEngine(AsyncEngineCalls):
+    """An Engine for asyncio: its calls are awaited, and wait in threads of its own while the loop runs on.
+
+    threads    calls that go on at once; more of them wait for a thread, which is of the time of a filter
+
+    The database is opened by `async with`, else by the first call. A call checks and copies its arguments at once. Calls begin in
+    the order in which they were made; where one is to see what another wrote, await that first. Where the task of a call is
+    cancelled, it is told at once: a call that waits for a thread is not made, one that has begun ends all the same, and what it
+    records counts. `await close()` is the last: it waits for all calls made before. An engine is used from one loop. All else is as
+    of Engine, fork too.
+    """
+
+    def __init__(self, path, *, timeout=1.0, threads=8, **options):
+        self._ffi, self._lib = _load()
+        self.timeout = timeout
+        self._begin_pages()
+        self._path, self._options, self._pid = path, options, os.getpid()
+        self._threads = concurrent.futures.ThreadPoolExecutor(threads, "seendb-engine")
+        self._opening = self._ending = None  # futures
+
+    async def close(self):
+        """Waits for the calls made so far, syncs and closes; calls raise Error("closed") from then on. Where the task is
+        cancelled meanwhile, the engine closes all the same, and another close() waits for that."""
+        _check_process(self._pid)
+        if self._ending is None:
+            self._ending = concurrent.futures.Future()
+            threading.Thread(target=self._end, name="seendb-engine-end").start()
+        await asyncio.shield(asyncio.wrap_future(self._ending))
+
+    def _end(self):
         try:
-            kept.append(self._ffi.new("char[]", value.encode()))
-        except UnicodeEncodeError:
-            raise ids.refuse("is not UTF-8", field) from None
-        return kept[-1]
+            self._threads.shutdown()  # waits for the calls
+            if self._opening is not None and self._opening.exception() is None:
+                self._opening.result().close()
+            self._ending.set_result(None)
+        except BaseException as error:  # is raised by close()
+            self._ending.set_exception(error)
 
-    def _names(self, names, kept):
-        texts = [self._text(name, kept, "/collections/%d" % i) for i, name in enumerate(names)]
-        return self._ffi.new("char*[]", texts)
+    async def __aenter__(self):
+        await self._do([], lambda _db, _error: 0)
+        return self
 
-    def _set_id(self, row, value, kept):
-        """`value`: a checked id."""
-        if isinstance(value, int):
-            row.kind, row.number = self._lib.SEENDB_ID_NUMBER, value
-            return
-        text = value.encode()
-        kept.append(self._ffi.from_buffer("char[]", text))  # holds the bytes
-        row.kind, row.text, row.size = self._lib.SEENDB_ID_TEXT, kept[-1], len(text)
+    async def __aexit__(self, *_):
+        if self._pid == os.getpid():
+            await self.close()
 
-    def _id(self, value, kept):
-        row = self._ffi.new("seendb_id*")
-        self._set_id(row, ids.check(value, "/user"), kept)
-        return row[0]
-
-    def _ids(self, values, field, kept):
-        checked = ids.check_all(values, field)
-        rows = self._ffi.new("seendb_id[]", len(checked))
-        for i, value in enumerate(checked):
-            self._set_id(rows[i], value, kept)
-        return rows
+    async def _do(self, kept, function, *arguments):
+        _check_process(self._pid)
+        if self._ending is not None:
+            raise Error("closed", "this engine is closed")
+        if self._opening is None or self._opening.done() and self._opening.exception() is not None:
+            self._opening = self._threads.submit(Engine, self._path, timeout=self.timeout, **self._options)
+        await asyncio.wrap_future(self._threads.submit(_made, self._opening, kept, function, *arguments))
 
 
-def _within(value, field, least=0, most=2**32 - 1):
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value.__index__() <= most:
-        raise ids.refuse("must be an integer within %d..%d" % (least, most), field)
-    return value.__index__()
+def _made(opening, *call):
+    opening.result()._do(*call)
 
 
-def _at(ms, field):
-    """A time for C, where 0 is now: the next millisecond stands for it, which is as much too old."""
-    return _within(ms, field, -2**63, 2**63 - 1) or 1
-
-
-def _deadline_us(ms):
-    """A deadline for C, where 0 is none: over a day is none, as over HTTP, and 0 has passed at once."""
-    if not ms >= 0:
-        raise ids.refuse("must be a number of at least 0", "/deadline_ms")
-    return 0 if ms > DAY_MS else max(1, int(1_000 * ms))
-
-
-def _seconds(value, field):
-    return _within(value, field, -2**31, 2**31 - 1)
-
-
-def _path(path):
-    encoded = os.fsencode(path)
-    if b"\0" in encoded:
-        raise ids.refuse("a path has no zero byte", "/path")
-    return encoded
+def _check_process(pid):
+    """Before any lock: a thread that the child does not have may hold it."""
+    if pid != os.getpid():
+        raise Error("closed", "this engine is of the process that this one was forked from")

@@ -7,19 +7,22 @@ from typing import Sequence, Union
 
 from . import ids, times
 
-WATCH = ("progress_s", "duration_s", "device", "fields", "of")
+GROUPS = ("of", "same_as")
+WATCH = ("progress_s", "duration_s", "device", "fields", *GROUPS)
 # The kinds of events: name, members in a tuple, members that a dict may have besides.
 PLAY = ("play", ("user", "item", "at"), WATCH)
-EXPOSURE = ("exposure", ("user", "item", "at", "surface"), ("of",))
+EXPOSURE = ("exposure", ("user", "item", "at", "surface"), GROUPS)
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """An item and the groups that it belongs to, for the user's marks, counts and caps. It comes back as its id."""
+    """An item and its groups: those that it belongs to, for the user's marks, counts and caps, and those that are one with it
+    for the user: it is seen if something of them is. At most 16 together. It comes back as its id."""
 
     id: Union[str, int]
-    of: Sequence[str] = ()                            #: at most 16, such as "channel:9"
+    of: Sequence[str] = ()                            #: such as "channel:9"
     at: Union[int, datetime.datetime, None] = None    #: when it was published; None: only a mark for ever counts
+    same_as: Sequence[str] = ()                       #: such as "src:9", which its original and all reposts name
 
 
 def dump(body):
@@ -41,8 +44,9 @@ def event_of(told, at, now, kind=PLAY):
     event["item"] = ids.check(event["item"], at + "/item")
     time = event.get("at")
     event["at"] = now if time is None else times.to_ms(time, at + "/at")
-    if event.get("of") is not None:
-        event["of"] = list(ids.many(event["of"], at + "/of"))
+    for member in GROUPS:
+        if event.get(member) is not None:
+            event[member] = list(ids.many(event[member], at + "/" + member))
     return event
 
 
@@ -51,7 +55,9 @@ def id_of(candidate):
 
 
 def candidates_of(items, field, checked=True, dated=True):
-    """Candidates for JSON. Not `checked`: the server passes over what is no id; not `dated`: without their times."""
+    """Candidates for JSON: the items themselves, where all are texts. Not `checked`: the server passes over what is no id; not `dated`: without their times."""
+    if checked and ids.are_texts(items):
+        return items
     if Candidate not in set(map(type, items)):
         return [ids.to_json(one) for one in (ids.check_all(items, field) if checked else items)]
     return [_candidate_of(one, "%s/%d" % (field, i), checked, dated) for i, one in enumerate(items)]
@@ -62,8 +68,9 @@ def _candidate_of(one, field, checked, dated):
     if own is one:
         return ids.to_json(ids.check(one, field) if checked else one)
     told = {"id": ids.to_json(ids.check(own, field + "/id") if checked else own)}
-    if one.of:
-        told["of"] = list(ids.many(one.of, field + "/of"))
+    for member in GROUPS:
+        if getattr(one, member):
+            told[member] = list(ids.many(getattr(one, member), field + "/" + member))
     if one.at is not None and dated:
         told["at"] = times.to_ms(one.at, field + "/at")
     return told

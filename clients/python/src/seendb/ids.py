@@ -34,6 +34,7 @@ def check(value, field):
 
 
 SAFE_MOST = 2**53 - 1
+LOOKS_MOST = 100
 
 
 def to_json(value):
@@ -54,21 +55,53 @@ def listed(values, field):
     return values if isinstance(values, (list, tuple)) or is_numpy(values) else list(values)
 
 
+def are_texts(values):
+    """Whether a list or tuple is of nothing but texts that are ids; False too where that takes a look at each."""
+    if set(map(type, values)) != {str} or not all(values):
+        return False
+    longest, joined = max(map(len, values)), "".join(values)
+    if joined.isascii():
+        return longest <= MAX_BYTES
+    try:
+        joined.encode()
+    except UnicodeEncodeError:
+        return False
+    return 4 * longest <= MAX_BYTES
+
+
 def check_all(values, field):
+    if isinstance(values, (list, tuple)) and are_texts(values):
+        return list(values)
     return [check(value, "%s/%d" % (field, i)) for i, value in enumerate(many(values, field))]
 
 
 def numbers(values):
-    """A list or tuple of nothing but ints as 8 bytes each, little-endian; None for any other."""
-    if set(map(type, values)) != {int}:
+    """A list or tuple of nothing but integers as 8 bytes each, little-endian; None for any other."""
+    if not values:
         return None
     try:
         packed = array.array("Q", values)
-    except OverflowError:
+    except (OverflowError, TypeError):
         return None  # `check` names the one
     if sys.byteorder != "little":
         packed.byteswap()
-    return packed.tobytes()
+    packed = packed.tobytes()
+    return None if _has_bool(values, packed) else packed
+
+
+def _has_bool(values, packed):
+    """Whether one is a bool, which stands as 0 or 1 in `packed`. Types of all values take longer than all else."""
+    for number in (0, 1):
+        wanted, at = number.to_bytes(8, "little"), -1
+        for _ in range(LOOKS_MOST):
+            at = packed.find(wanted, at + 1)
+            if at < 0:
+                break
+            if at % 8 == 0 and isinstance(values[at // 8], bool):
+                return True
+        else:
+            return bool in set(map(type, values))
+    return False
 
 
 def is_numpy(values):

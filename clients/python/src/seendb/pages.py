@@ -16,7 +16,7 @@ SHARE = 0.5         # of a search's candidates that are taken for seen, of a use
 FETCHED_MOST = 10_000
 AWAY = ("timeout", "unavailable", "overloaded", "busy", "rate_limited")
 CHOICES = ("fail_open", "fail_closed", "last_known")
-RULES = {"not_", "exclude_sets", "caps", "where", "at_most", "unknown"}  # of a filter, that pages and searches take
+RULES = {"not_", "collections", "exclude_sets", "caps", "where", "at_most", "unknown"}  # of a filter, that pages and searches take
 
 
 class Pages:
@@ -30,7 +30,7 @@ class Pages:
         """Up to `need` unseen candidates, best first, recorded as served in the same step: a list.
 
         candidates     in order, any iterable; no more of it is taken than the page needs
-        rules          not_, exclude_sets, caps, where, at_most and unknown, as of filter; at_most holds for each
+        rules          not_, collections, exclude_sets, caps, where, at_most and unknown, as of filter; at_most holds for each
                        1,000 candidates
         when_degraded  where the answer is degraded, or there is none in time:
                        "fail_open": what it says is unseen, or, without an answer, the first candidates;

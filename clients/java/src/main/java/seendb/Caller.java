@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.ProtocolException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -16,7 +17,9 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -41,19 +44,24 @@ class Caller {
   private static final double MOST = 10;
   private static final int DOUBLINGS_MOST = 7; // 1.3 s
 
-  record Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once, boolean hedge, boolean patient) {
+  record Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once, boolean hedge, boolean patient, String etag) {
     Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once) {
-      this(name, method, path, query, body, contentType, user, timeout, once, false, false);
+      this(name, method, path, query, body, contentType, user, timeout, once, false, false, null);
     }
 
     /** It may be made at two servers at once. */
     Call hedged(boolean may) {
-      return new Call(name, method, path, query, body, contentType, user, timeout, once, may, patient);
+      return new Call(name, method, path, query, body, contentType, user, timeout, once, may, patient, etag);
     }
 
     /** It is made again and again, until its time is over. */
     Call patiently() {
-      return new Call(name, method, path, query, body, contentType, user, timeout, once, hedge, true);
+      return new Call(name, method, path, query, body, contentType, user, timeout, once, hedge, true, etag);
+    }
+
+    /** The answer is 304 where nothing differs from what has this ETag. */
+    Call unless(String etag) {
+      return new Call(name, method, path, query, body, contentType, user, timeout, once, hedge, patient, etag);
     }
   }
 
@@ -62,6 +70,8 @@ class Caller {
 
   final Routing.Positions positions = new Routing.Positions();
   private final List<String> urls;
+  private final Map<String, Named> names = new LinkedHashMap<>(); // by URL
+  private int targetsMost;
   private final Options options;
   private final HttpClient http;
   private final Semaphore inFlight;
@@ -76,10 +86,11 @@ class Caller {
 
   Caller(List<String> urls, Options options) {
     if (urls.isEmpty()) throw new IllegalArgumentException("no server is named");
-    this.urls = urls.stream().map(Caller::address).toList();
+    for (String url : urls) if (url.startsWith("srv+")) names.put(url, new Named(url, options));
+    this.urls = urls.stream().map(url -> names.containsKey(url) ? url : address(url)).toList();
     this.options = options;
     this.token = options.token;
-    inFlight = new Semaphore(options.connections * urls.size(), true);
+    inFlight = new Semaphore(options.connections * (urls.size() - names.size()), true);
     HttpClient.Builder builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).followRedirects(HttpClient.Redirect.NEVER);
     if (options.tls != null) builder.sslContext(options.tls);
     http = builder.build();
@@ -129,10 +140,39 @@ class Caller {
     if (!own.isEmpty() && !isAway(own.get(0))) return new Places(own, true);
     List<String> turned = new ArrayList<>(urls);
     Collections.rotate(turned, -Math.floorMod(turn.getAndIncrement(), urls.size()));
-    Map<Boolean, List<String>> parts = turned.stream().collect(Collectors.partitioningBy(this::isAway));
-    List<String> ordered = new ArrayList<>(parts.get(false));
-    ordered.addAll(parts.get(true));
-    return new Places(ordered, false);
+    List<Named.Target> ordered = new ArrayList<>();
+    for (String url : turned) {
+      if (names.containsKey(url)) ordered.addAll(names.get(url).ranked());
+      else ordered.add(new Named.Target(url, 0, 0));
+    }
+    if (ordered.isEmpty()) throw SeenDBException.none("unavailable", names.values().stream().map(Named::why).collect(Collectors.joining("; ")));
+    Map<Named.Target, Boolean> resting = new HashMap<>(); // looked at once: time goes on while it sorts
+    for (Named.Target one : ordered) resting.put(one, isAway(one.url()));
+    ordered.sort(Comparator.<Named.Target, Boolean>comparing(resting::get).thenComparingInt(Named.Target::rank));
+    return new Places(ordered.stream().map(Named.Target::url).toList(), false);
+  }
+
+  /** Asks for the targets of names where that is due, behind this call. Where each of them has failed since, the call waits. */
+  private void lookUp(long deadline) {
+    for (Named name : names.values()) {
+      long asked = name.asked();
+      boolean none = name.ranked().stream().allMatch(one -> away.getOrDefault(one.url(), asked) - asked > 0);
+      CompletableFuture<Void> answered = name.refresh(none);
+      if (!none || answered == null) continue;
+      try {
+        answered.get((deadline - System.nanoTime()) / 3, TimeUnit.NANOSECONDS);
+      } catch (TimeoutException | ExecutionException error) {
+        // the former answer goes on
+      } catch (InterruptedException error) {
+        throw interrupted();
+      }
+    }
+    if (names.isEmpty()) return;
+    int targets = names.values().stream().mapToInt(one -> one.ranked().size()).sum();
+    synchronized (this) {
+      if (targets > targetsMost) inFlight.release(options.connections * (targets - targetsMost));
+      targetsMost = Math.max(targets, targetsMost);
+    }
   }
 
   private boolean isAway(String url) {
@@ -180,7 +220,10 @@ class Caller {
     try {
       return exchange(url, call, headers, bearer, deadline);
     } catch (SeenDBException error) {
-      if (error.unsent) away.put(url, System.nanoTime() + SOON);
+      if (error.unsent) {
+        away.values().removeIf(until -> System.nanoTime() - until > 2 * PLACEMENT_FOR); // of former targets, perhaps
+        away.put(url, System.nanoTime() + SOON);
+      }
       throw error;
     } finally {
       inFlight.release();
@@ -226,6 +269,7 @@ class Caller {
           .method(call.method, body);
       headers.forEach(builder::header);
       if (call.contentType != null) builder.header("Content-Type", call.contentType);
+      if (call.etag != null) builder.header("If-None-Match", call.etag);
       if (bearer != null) builder.header("Authorization", "Bearer " + bearer);
       return builder.build();
     } catch (IllegalArgumentException error) {
@@ -250,8 +294,8 @@ class Caller {
 
   // ---- Two tries at once ----
 
-  private static void daemon(Runnable work) {
-    Thread thread = new Thread(work, "seendb-hedge");
+  static void daemon(Runnable work) {
+    Thread thread = new Thread(work, "seendb-client");
     thread.setDaemon(true);
     thread.start();
   }
@@ -298,12 +342,11 @@ class Caller {
 
   // ---- A call ----
 
-  /** The answer of 2xx or 422, with second tries where they are allowed. */
+  /** The answer of 2xx, 304 or 422, with second tries where they are allowed. */
   HttpResponse<byte[]> ask(Call call) {
     long began = System.nanoTime();
     long deadline = began + (call.timeout == null ? options.timeout : call.timeout).toNanos();
     String position = call.user == null ? null : positions.of(call.user.toString());
-    learn(deadline);
     synchronized (this) {
       budget = Math.min(MOST, budget + SHARE);
     }
@@ -311,6 +354,8 @@ class Caller {
     int attempt = 0;
     int tries = 0;
     try {
+      lookUp(deadline);
+      learn(deadline);
       Places places = where(call.user);
       boolean direct = places.direct;
       int at = 0; // in places
@@ -340,7 +385,7 @@ class Caller {
             answer = once(places.urls.get(at), call, headers, deadline);
           }
           status = answer.statusCode();
-          if (status < 300 || status == 422) return answer;
+          if (status < 300 || status == HttpURLConnection.HTTP_NOT_MODIFIED || status == 422) return answer;
           failure = errorOf(answer);
           if (status == 421 && direct) { // the placement is old: any node passes it on
             learnSoon();

@@ -50,6 +50,7 @@ public class Client implements AutoCloseable {
   private record Served(long atNs, String item) {}
 
   private final Caller caller;
+  private volatile JsonNode itemKey;
   private final Routing.LastUsers<List<Served>> recent = new Routing.LastUsers<>();
   private final Routing.LastUsers<Double> shares = new Routing.LastUsers<>();
 
@@ -69,6 +70,23 @@ public class Client implements AutoCloseable {
   @Override
   public void close() {
     caller.close();
+  }
+
+  /** The user's filter in this process. It needs a token of the role "filters", and TLS or loopback. */
+  public LocalFilter localFilter(Id user) {
+    return localFilter(user, new LocalFilter.Options());
+  }
+
+  public LocalFilter localFilter(Id user, LocalFilter.Options options) {
+    user.check("/user");
+    JsonNode key = options.key == null ? itemKey : options.key;
+    if (key == null) {
+      key = call("GET", "/admin/item-hash-key", null);
+      itemKey = key;
+    }
+    LocalFilter local = new LocalFilter(caller, user, options, new ItemKey(key));
+    local.refresh();
+    return local;
   }
 
   /** Any route: the answer's JSON. A POST is made once. */
@@ -183,12 +201,13 @@ public class Client implements AutoCloseable {
     if (asked.orFail) wanted.put("on_error", "fail");
     Duration timeout = asked.timeout == null ? caller.timeout() : asked.timeout;
     wanted.put("deadline_ms", asked.within != null ? asked.within.toMillis() : Math.max(1, timeout.multipliedBy(4).dividedBy(5).toMillis()));
-    boolean plain = asked.rules.isEmpty() && asked.groups == null && !items.isEmpty() && asked.excludeSets.stream().noneMatch(name -> name.contains(","));
+    boolean plain = asked.rules.isEmpty() && asked.groups == null && !items.isEmpty() && Stream.concat(asked.excludeSets.stream(), asked.collections.stream()).noneMatch(name -> name.contains(","));
     if (plain && Stream.concat(items.stream(), exclude.stream()).allMatch(Id::isNumber)) return filterBinary(asked, items, exclude, wanted);
     wanted.put("user", asked.user);
     wanted.put("items", candidates);
     if (!exclude.isEmpty()) wanted.put("exclude", exclude);
     if (!asked.excludeSets.isEmpty()) wanted.put("exclude_sets", asked.excludeSets);
+    if (!asked.collections.isEmpty()) wanted.put("collections", asked.collections);
     wanted.putAll(asked.rules);
     JsonNode told = json(caller.ask(new Caller.Call("filter", "POST", "/filter", Map.of(), bytes(wanted), "application/json", asked.user, asked.timeout, false).hedged(!asked.record)), "unseen");
     Map<String, String> reasons = new LinkedHashMap<>();
@@ -207,7 +226,7 @@ public class Client implements AutoCloseable {
     for (Id id : asked.items) {
       Groups of = asked.groups.apply(id);
       id.check("/items/" + all.size() + (of == null ? "" : "/id"));
-      all.add(of == null ? id : with(Map.of("id", id, "of", of.of()), "at", dated ? of.at() : null));
+      all.add(of == null ? id : with(with(Map.of("id", id, "of", of.of()), "at", dated ? of.at() : null), "same_as", of.sameAs().isEmpty() ? null : of.sameAs()));
     }
     return all;
   }
@@ -239,6 +258,7 @@ public class Client implements AutoCloseable {
     wanted.forEach((name, value) -> query.put(name, String.valueOf(value)));
     if (!exclude.isEmpty()) query.put("exclude", String.valueOf(exclude.size()));
     if (!asked.excludeSets.isEmpty()) query.put("exclude_sets", String.join(",", asked.excludeSets));
+    if (!asked.collections.isEmpty()) query.put("collections", String.join(",", asked.collections));
     HttpResponse<byte[]> answer = caller.ask(new Caller.Call("filter", "POST", "/filter", query, body.array(), "application/octet-stream", asked.user, asked.timeout, false).hedged(!asked.record));
     byte[] bits = answer.body();
     if (bits.length != (items.size() + 7) / 8 || answer.headers().firstValue("SeenDB-Seen").isEmpty()) {
@@ -491,7 +511,12 @@ public class Client implements AutoCloseable {
   }
 
   public void deleteHistory(Id user, List<Id> items, String collection) {
-    write("POST", user, "/history/delete", itemsOf(items, collection));
+    deleteHistory(user, items, collection, null);
+  }
+
+  /** `sameAs`: groups that may be recommended again with the items, where the policy says so of deleted ones; null: none. */
+  public void deleteHistory(Id user, List<Id> items, String collection, List<String> sameAs) {
+    write("POST", user, "/history/delete", with(itemsOf(items, collection), "same_as", sameAs));
   }
 
   /** `collection` null: all. */

@@ -33,7 +33,7 @@ import javax.net.ssl.SSLSession;
 /**
  * A client for the tests of whoever calls SeenDB: no server, all in memory. It knows plays, impressions, exposures, marks, filters,
  * erasures, collections, items and sets; it forgets nothing, and no time is too old for it. Of NotEntry it goes by facts and surfaces.
- * What it does not know, histories, counts, caps and rules on items among it, it refuses.
+ * What it does not know, histories, counts, caps, sameAs, several collections and rules on items among it, it refuses.
  */
 public final class DoubleClient extends Client {
   private final Memory memory;
@@ -175,6 +175,8 @@ public final class DoubleClient extends Client {
           try (var lines = JSON.readerFor(JsonNode.class).<JsonNode>readValues(call.body())) {
             told.putArray("events").addAll(lines.readAll());
           }
+        } else if (call.path().equals("/plays") && call.query().containsKey("ids")) {
+          rows(ByteBuffer.wrap(call.body()).order(ByteOrder.LITTLE_ENDIAN), told);
         } else if ("u64".equals(call.query().get("ids"))) {
           ByteBuffer numbers = ByteBuffer.wrap(call.body()).order(ByteOrder.LITTLE_ENDIAN);
           int count = numbers.remaining() / 8 - told.path("exclude").asInt();
@@ -188,7 +190,31 @@ public final class DoubleClient extends Client {
       } catch (IOException error) {
         throw SeenDBException.refuse("", error.getMessage());
       }
+      for (String list : List.of("events", "items")) {
+        for (int i = 0; i < told.path(list).size(); ++i) {
+          String field = "/" + list + "/" + i + "/same_as";
+          if (!told.at(field).isMissingNode()) throw new SeenDBException("invalid_argument", "the double knows no such groups", field, 400);
+        }
+      }
       return told;
+    }
+
+    /** Reads plays of a Bulk, in binary. */
+    private static void rows(ByteBuffer body, ObjectNode told) {
+      told.putArray("events");
+      while (body.hasRemaining()) {
+        ObjectNode event = told.withArray("/events").addObject();
+        for (String member : List.of("user", "item")) {
+          if (told.path("ids").asText().equals("u64")) {
+            event.put(member, Long.toUnsignedString(body.getLong()));
+          } else {
+            byte[] text = new byte[body.getInt()];
+            body.get(text);
+            event.put(member, new String(text, StandardCharsets.UTF_8));
+          }
+        }
+        body.getLong();
+      }
     }
 
     private HttpResponse<byte[]> record(String fact, ObjectNode told, String collection) {
@@ -293,7 +319,7 @@ public final class DoubleClient extends Client {
     }
 
     private HttpResponse<byte[]> filter(ObjectNode told, Map<String, Set<String>> kept, boolean packed) {
-      for (String rule : List.of("caps", "where", "at_most", "unknown", "fields", "when_short")) {
+      for (String rule : List.of("collections", "caps", "where", "at_most", "unknown", "fields", "when_short")) {
         if (told.has(rule)) throw SeenDBException.refuse("/" + rule, "the double knows no such filter");
       }
       Map<String, Set<String>> without = new LinkedHashMap<>();

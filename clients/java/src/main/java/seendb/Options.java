@@ -2,6 +2,7 @@ package seendb;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import javax.net.ssl.SSLContext;
 
 /** Of a client; `new Options()` is good. */
@@ -24,8 +25,20 @@ public final class Options {
    * have their budget. null: never.
    */
   public Duration hedge;
+  /** "host:port" of a name server that is asked in place of the system's for srv+http://name. */
+  public String dns;
+  /** Asked in place of name servers, in a thread of its own. */
+  public Resolver resolver;
   /** Told after each call. */
   public OnCall onCall = (name, took, status, tries) -> {};
+
+  /** A server of a name (RFC 2782). */
+  public record SrvRecord(int priority, int weight, int port, String target) {}
+
+  /** Gives the records of a name. */
+  public interface Resolver {
+    List<SrvRecord> resolve(String name) throws Exception;
+  }
 
   /** `status` 0: no answer. */
   public interface OnCall {

@@ -15,6 +15,7 @@ public final class Question implements Cloneable {
   int limit;
   List<Id> exclude = List.of();
   List<String> excludeSets = List.of();
+  List<String> collections = List.of();
   boolean record;
   boolean verify;
   boolean orFail;
@@ -66,6 +67,11 @@ public final class Question implements Cloneable {
     return but(one -> one.excludeSets = List.of(names));
   }
 
+  /** Names up to 8: what was seen in any of them counts, in place of `collection` alone, whose policy still says all else. */
+  public Question collections(String... names) {
+    return but(one -> one.collections = List.of(names));
+  }
+
   /** Records the unseen as served, in the same step. */
   public Question recording() {
     return but(one -> one.record = true);
@@ -96,7 +102,7 @@ public final class Question implements Cloneable {
     return rule("not", List.of(entries));
   }
 
-  /** The groups of each item, for the user's marks, for counts and for caps; null of those that have none. */
+  /** The groups of each item; null of those that have none. */
   public Question groups(Function<Id, Groups> of) {
     return but(one -> one.groups = of);
   }

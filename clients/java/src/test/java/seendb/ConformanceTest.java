@@ -121,7 +121,7 @@ class ConformanceTest {
   }
 
   private static List<Exposure> exposures(JsonNode list, long now) {
-    return each(list).map(one -> new Exposure(given(one.path("user")), given(one.path("item")), one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, textOf(one, "surface"), textsOf(one, "of"))).toList();
+    return each(list).map(one -> new Exposure(given(one.path("user")), given(one.path("item")), one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, textOf(one, "surface"), textsOf(one, "of"), textsOf(one, "same_as"))).toList();
   }
 
   private static List<String> textsOf(JsonNode one, String name) {
@@ -149,7 +149,7 @@ class ConformanceTest {
     Question asked = new Question(given(a.path("user")), givenAll(candidates)).collection(textOf(a, "collection")).exclude(givenAll(a.path("exclude")))
         .not(each(a.path("not")).map(ConformanceTest::entry).toArray(NotEntry[]::new))
         .caps(each(a.path("caps")).map(one -> new Cap(textOf(one, "of"), one.path("n").asInt(), spanOf(one, "within"), textOf(one, "fact"))).toArray(Cap[]::new))
-        .where(each(a.path("where")).map(ConformanceTest::rule).toArray(Rule[]::new)).excludeSets(each(a.path("exclude_sets")).map(JsonNode::asText).toArray(String[]::new))
+        .where(each(a.path("where")).map(ConformanceTest::rule).toArray(Rule[]::new)).excludeSets(each(a.path("exclude_sets")).map(JsonNode::asText).toArray(String[]::new)).collections(each(a.path("collections")).map(JsonNode::asText).toArray(String[]::new))
         .fields(each(a.path("fields")).map(JsonNode::asText).toArray(String[]::new));
     if (a.has("at_most")) asked = asked.atMost(textOf(a.path("at_most"), "field"), a.path("at_most").path("n").asInt());
     if (a.path("unknown").asText().equals("drop")) asked = asked.droppingUnknown();
@@ -157,7 +157,7 @@ class ConformanceTest {
     if (a.has("when_short")) asked = asked.whenShort(dry.path("need").asInt(), spanOf(dry, "gap"), dry.path("max").asInt());
     Map<Id, Groups> groups = new LinkedHashMap<>();
     for (JsonNode one : candidates) {
-      if (one.has("id")) groups.put(given(one), new Groups(each(one.path("of")).map(JsonNode::asText).toList(), one.has("at") ? one.path("at").asLong() : null));
+      if (one.has("id")) groups.put(given(one), new Groups(each(one.path("of")).map(JsonNode::asText).toList(), one.has("at") ? one.path("at").asLong() : null, each(one.path("same_as")).map(JsonNode::asText).toList()));
     }
     return groups.isEmpty() ? asked : asked.groups(groups::get);
   }
@@ -197,7 +197,7 @@ class ConformanceTest {
     switch (call) {
       case "record_plays", "bulk":
         List<Play> plays = each(a.path("plays")).map(one -> new Play(given(one.path("user")), given(one.path("item")),
-            one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, numberOf(one, "progress_s"), numberOf(one, "duration_s"), textOf(one, "device"), mapOf(one.path("fields")), textsOf(one, "of"))).toList();
+            one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, numberOf(one, "progress_s"), numberOf(one, "duration_s"), textOf(one, "device"), mapOf(one.path("fields")), textsOf(one, "of"), textsOf(one, "same_as"))).toList();
         if (call.equals("record_plays")) return recorded(c.recordPlays(plays, collection));
         boolean shown = a.path("kind").asText().equals("exposures");
         Bulk bulk = c.bulk(shown ? Bulk.Kind.EXPOSURES : Bulk.Kind.PLAYS, collection, a.path("batch").asInt(), Duration.ofMinutes(1));
@@ -267,7 +267,7 @@ class ConformanceTest {
       case "look_up_history":
         return Map.of("entries", entries(now, c.lookUpHistory(user, givenAll(a.path("items")), collection).values()));
       case "delete_history":
-        c.deleteHistory(user, givenAll(a.path("items")), collection);
+        c.deleteHistory(user, givenAll(a.path("items")), collection, textsOf(a, "same_as"));
         return DONE;
       case "clear_history":
         c.clearHistory(user, collection);
@@ -373,6 +373,36 @@ class ConformanceTest {
   }
 
   @Test
+  void aDoubleNamesWhereGroupsAreTheSame() {
+    DoubleClient c = new DoubleClient();
+    Id user = Id.of("u");
+    List<String> same = List.of("g");
+    Map<String, Runnable> calls = Map.of(
+        "/events/1/same_as", () -> c.recordPlays(List.of(new Play(user, Id.of("a")), new Play(user, Id.of("b"), null, null, null, null, null, null, same))),
+        "/events/0/same_as", () -> c.recordExposures(List.of(new Exposure(user, Id.of("a"), null, null, null, same))),
+        "/items/1/same_as", () -> c.filter(new Question(user, Id.of("a", "b")).groups(id -> id.equals(Id.of("b")) ? new Groups().sameAs("g") : null)));
+    calls.forEach((field, call) -> {
+      SeenDBException error = assertThrows(SeenDBException.class, call::run);
+      assertEquals(List.of("invalid_argument", field, 400), List.of(error.code, error.field, error.status));
+    });
+  }
+
+  @Test
+  void aDoubleTakesBatchesOfEachForm() {
+    DoubleClient c = new DoubleClient();
+    Bulk bulk = c.bulk(Bulk.Kind.PLAYS, null, 2, Duration.ofMinutes(1));
+    bulk.add(new Play(Id.of(1L), Id.of(-1L)));
+    bulk.add(new Play(Id.of("u"), Id.of("caf\u00e9")));
+    bulk.add(new Play(Id.of(1L), Id.of(3L)));
+    bulk.add(new Play(Id.of("u"), Id.of("b"), null, null, null, "tv", null, null, null));
+    bulk.flush();
+    assertEquals(4, bulk.accepted());
+    assertEquals(List.of("bulk", "bulk", "bulk"), c.calls());
+    assertEquals(List.of(Id.of(5L)), c.filter(Id.of(1L), Id.of(-1L, 3L, 5L)).unseen());
+    assertEquals(List.of(Id.of("c")), c.filter(Id.of("u"), Id.of("caf\u00e9", "b", "c")).unseen());
+  }
+
+  @Test
   void aBulkTakesOneKindOfEvents() {
     DoubleClient c = new DoubleClient();
     Exposure shown = new Exposure(Id.of("u"), Id.of("a"), "home");
@@ -428,6 +458,7 @@ class ConformanceTest {
         write(tokenFile, said.path("token_file").asText(), 9);
         options.tokenFile = tokenFile;
       }
+      options.dns = begun.path("dns").asText(null);
       String[] urls = each(begun.path("urls")).map(JsonNode::asText).limit(row.path("only").asInt(9)).toArray(String[]::new);
       String one = play(new Client(options, urls), row, tokenFile);
       if (one != null) wrong.add(one);

@@ -358,7 +358,7 @@ class LiarTest {
 
   @Test
   void aPlayForKafkaIsWhatTheServerTakes() throws IOException {
-    KafkaPlay one = KafkaPlay.of(new Play(Id.of(42), Id.of(-1L), 5L, 7, null, "tv", null, null));
+    KafkaPlay one = KafkaPlay.of(new Play(Id.of(42), Id.of(-1L), 5L, 7, null, "tv", null, null, null));
     assertEquals("42", new String(one.key(), StandardCharsets.UTF_8));
     assertEquals(Caller.JSON.readTree("{\"user\":\"42\",\"item\":\"18446744073709551615\",\"at\":5,\"progress_s\":7,\"device\":\"tv\"}"), Caller.JSON.readTree(one.value()));
     assertEquals(Routing.partitionOf(Id.of("42"), 64), one.partition(64));

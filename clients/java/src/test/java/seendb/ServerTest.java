@@ -99,7 +99,7 @@ class ServerTest {
     String name = "c" + System.nanoTime();
     client.putCollection(name, Map.of("history", Map.of("enabled", true)));
     long now = System.currentTimeMillis();
-    client.recordPlays(IntStream.range(0, 25).mapToObj(i -> new Play(user, Id.of("h" + i), now - 1_000L * i, 5, null, "tv", Map.of("n", i), null)).toList(), name);
+    client.recordPlays(IntStream.range(0, 25).mapToObj(i -> new Play(user, Id.of("h" + i), now - 1_000L * i, 5, null, "tv", Map.of("n", i), null, null)).toList(), name);
     List<String> items = new ArrayList<>();
     String cursor = null;
     do {
