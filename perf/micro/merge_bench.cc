@@ -47,7 +47,8 @@ std::string FullMerge(const rocksdb::MergeOperator& merge, const rocksdb::Slice*
                       const std::vector<rocksdb::Slice>& operands) {
   std::string value;
   rocksdb::Slice existing;
-  const rocksdb::MergeOperator::MergeOperationInput in("user", base, operands, nullptr);
+  const rocksdb::Slice key("user");
+  const rocksdb::MergeOperator::MergeOperationInput in(key, base, operands, nullptr);
   rocksdb::MergeOperator::MergeOperationOutput out(value, existing);
   if (!merge.FullMergeV2(in, &out)) std::abort();
   return existing.empty() ? value : existing.ToString();
