@@ -47,8 +47,8 @@ def check_engine(room, target_house, target_room, target):
             return f"engine/{room} works without {rooms.RECOVERY_HEADER}"
         if target in rooms.ITEMS_HEADERS and room != rooms.ITEMS_ROOM:
             return f"engine/{room} works without {target}"
-        if target == rooms.SETS_HEADER and room != rooms.SETS_ROOM:
-            return f"engine/{room} works without {rooms.SETS_HEADER}"
+        if target in rooms.SETS_HEADERS and room != rooms.SETS_ROOM:
+            return f"engine/{room} works without {target}"
         if target == rooms.C_HEADER and room != rooms.C_ROOM:
             return f"engine/{room} works without {rooms.C_HEADER}"
         return None

@@ -23,10 +23,10 @@ ITEMS_ROOM = "items"
 ITEMS_HEADERS = {"seendb/item_store.h", "seendb/item_judge.h"}
 ITEMS_ROOMS = {"items", "base", "filter", "format", "store"}
 
-# Named sets of items: a library beside the engine as well, its public header, and the rooms that it
+# Named sets of items: a library beside the engine as well, its public headers, and the rooms that it
 # may include. No room of the engine includes either.
 SETS_ROOM = "sets"
-SETS_HEADER = "seendb/set_store.h"
+SETS_HEADERS = {"seendb/set_store.h", "seendb/set_log.h"}
 SETS_ROOMS = {"sets", "base", "filter", "format", "store"}
 
 # The engine for C: a library over the engine's API, its public header, and the rooms that it may
@@ -60,6 +60,7 @@ SERVER_ROOMS = {
     "proof": {"proof"},
     "api": {"api", "proof", "migration", "http", "ops", "files", "admission"},
     "connect": {"connect", "http", "admission"},
+    "discovery": {"discovery", "ops", "files", "http", "admission"},
     "ingest": {"ingest", "migration", "ops", "files", "kafka", "admission"},
     "replica": {"replica", "cluster", "kafka", "ingest", "migration", "ops", "files", "http",
                 "admission"},
@@ -68,7 +69,8 @@ SERVER_ROOMS = {
     "router": {"router", "replica", "peers", "cluster", "kafka", "proof", "api", "migration", "ops",
                "files", "http", "admission"},
     "transfer": {"transfer", "proof", "api", "migration", "http", "ops", "files", "admission"},
-    "main": {"main", "http", "ops", "files", "api", "connect", "ingest", "replica", "membership", "cluster",
+    "main": {"main", "http", "ops", "files", "api", "connect", "discovery", "ingest", "replica",
+             "membership", "cluster",
              "kafka", "peers", "proof", "router", "transfer", "migration", "admission"},
 }
 
@@ -97,6 +99,7 @@ COMMON_USERS = {"tools": {"net", "redis", "text", "threads", "times", "wire"},
                 "server:connect": {"text", "wire"}, "server:http": {"wire"}, "server:api": {"threads", "wire"},
                 "server:cluster": {"threads"},
                 "server:ops": {"net", "redis", "text", "threads", "times", "wire"},
+                "server:discovery": {"net", "threads"},
                 "server:ingest": {"text", "threads", "times", "wire"},
                 "server:replica": {"threads", "times", "wire"},
                 "server:migration": {"net", "redis", "text", "threads", "times", "wire"},
@@ -114,7 +117,7 @@ CLIENT_ENGINE_HEADER = "base/outside_json.h"
 THIRD_PARTY = {
     "rocksdb": {"engine:merge", "engine:tables", "engine:store", "engine:shard", "engine:recovery",
                 "engine:items", "engine:sets", "tools"},
-    "xxhash": {"engine", "tools"},
+    "xxhash": {"engine", "server:api", "tools"},
     "nlohmann": {"clients", "common:wire", "engine", "server", "tools"},
     "simdjson": {"common:wire", "server", "tools"},
     "boost": {"clients", "common", "server", "tools"},
@@ -146,7 +149,7 @@ FORBIDDEN_STD = {
 SYSTEM = re.compile(r"^([a-z0-9_]+|[a-z0-9_]*intrin\.h|(sys|netinet|arpa|linux|bits|sanitizer)/.*)$")
 SYSTEM_C = {
     "assert.h", "dirent.h", "dlfcn.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "ifaddrs.h",
-    "limits.h", "malloc.h", "netdb.h", "poll.h", "pthread.h", "pwd.h", "sched.h", "signal.h",
+    "limits.h", "malloc.h", "netdb.h", "poll.h", "pthread.h", "pwd.h", "resolv.h", "sched.h", "signal.h",
     "spawn.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "termios.h", "time.h",
     "unistd.h", "cpuid.h",
 }

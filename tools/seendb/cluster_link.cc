@@ -1,6 +1,7 @@
 #include "cluster_link.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace seendb::tool {
 
@@ -8,7 +9,7 @@ void AddClusterFlags(Command command, ClusterFlags& flags, bool or_server) {
   auto brokers = command.Add("--brokers", flags.brokers, "Kafka's brokers, host:port,host:port");
   brokers.TypeName("BROKERS").NotEmpty();
   auto name = command.Add("--name", flags.name,
-                          "The cluster's name: its topics are NAME.log and NAME.meta");
+                          "The cluster's name: its topics are NAME.log, NAME.meta and NAME.sets");
   name.TypeName("NAME");
   if (!or_server) {
     brokers.Required();
@@ -59,12 +60,19 @@ Status AskNode(const Session& session, ClusterFlags* flags) {
 
 }  // namespace
 
-Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const Session& session, ClusterFlags flags) {
+Result<ClusterFlags> WithCluster(const Session& session, ClusterFlags flags) {
   const Result<bool> named = NamesCluster(session, flags);
   if (!named.ok()) return named.status();
   if (!*named) {
     if (Status asked = AskNode(session, &flags); !asked.ok()) return asked;
   }
+  return flags;
+}
+
+Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const Session& session, ClusterFlags given) {
+  const Result<ClusterFlags> named = WithCluster(session, std::move(given));
+  if (!named.ok()) return named.status();
+  const ClusterFlags& flags = *named;
   const auto access = AccessOf(flags);
   if (!access.ok()) return access.status();
   if (Status reached = cluster::Reach(*access); !reached.ok()) return reached;

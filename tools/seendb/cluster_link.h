@@ -33,9 +33,13 @@ Result<cluster::KafkaAccess> AccessOf(const ClusterFlags& flags);
 /// say half of it, or both.
 Result<bool> NamesCluster(const Session& session, const ClusterFlags& flags);
 
+/// The flags with the cluster in them: where they name none, that of the node of --url. And what
+/// NamesCluster and a request to the node return.
+Result<ClusterFlags> WithCluster(const Session& session, ClusterFlags flags);
+
 /// The cluster's records, read to their end; where the flags name no cluster, that of the node of
 /// --url. kUnavailable: the brokers can't be reached. kNotFound: there is no such cluster. And what
-/// NamesCluster and a request to the node return.
+/// WithCluster returns.
 Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const Session& session, ClusterFlags flags);
 
 }  // namespace seendb::tool

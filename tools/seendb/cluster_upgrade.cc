@@ -36,20 +36,37 @@ std::string ReadersOf(const cluster::Meta& meta, uint32_t version) {
   return names;
 }
 
+/// The topics that older software did not make.
+Status MakeTopicsOf(const Session& session, const ClusterFlags& given) {
+  const Result<ClusterFlags> flags = WithCluster(session, given);
+  if (!flags.ok()) return flags.status();
+  const auto access = AccessOf(*flags);
+  return access.ok() ? cluster::MakeNewerTopics(*access, flags->name) : access.status();
+}
+
+/// `read`: the newest version that all read.
+Status FinishUpgrade(const Session& session, const ClusterFlags& flags, uint32_t read,
+                     cluster::MetaLog* log) {
+  const bool raises = log->meta().log_version() < cluster::kLogVersion;
+  if (raises && read < cluster::kLogVersion) {
+    return Status::Incompatible("log records of version " + std::to_string(cluster::kLogVersion) +
+                                " are not read by " + ReadersOf(log->meta(), read) +
+                                ": upgrade these first");
+  }
+  // Before anybody may write there; and where somebody took one away.
+  if (Status made = MakeTopicsOf(session, flags); !made.ok() || !raises) return made;
+  return log->Commit(cluster::LogVersionRecord{cluster::kLogVersion}, kClusterWaitMs);
+}
+
 Status RunUpgrade(const Session& session, const UpgradeFlags& flags) {
   const auto log = OpenCluster(session, flags.cluster);
   if (!log.ok()) return log.status();
   const uint32_t before = (*log)->meta().log_version();
   const uint32_t read = ReadByAll((*log)->meta());
-  if (flags.finish && before < cluster::kLogVersion) {
-    if (read < cluster::kLogVersion) {
-      return Status::Incompatible("log records of version " + std::to_string(cluster::kLogVersion) +
-                                  " are not read by " + ReadersOf((*log)->meta(), read) +
-                                  ": upgrade these first");
+  if (flags.finish) {
+    if (Status finished = FinishUpgrade(session, flags.cluster, read, log->get()); !finished.ok()) {
+      return finished;
     }
-    const Status raised =
-        (*log)->Commit(cluster::LogVersionRecord{cluster::kLogVersion}, kClusterWaitMs);
-    if (!raised.ok()) return raised;
   }
   const uint32_t written = (*log)->meta().log_version();
   if (session.json) {

@@ -150,6 +150,9 @@ std::string UserText(const Json& report) {
   if (const uint64_t marked = CountOf(report, "marked_groups"); marked > 0) {
     out += ", " + FormatCount(marked) + " marked groups";
   }
+  if (const uint64_t sets = CountOf(report, "own_sets"); sets > 0) {
+    out += ", " + FormatCount(sets) + " own sets";
+  }
   const Json days = report.value("last_active_day", Json::object());
   for (const auto& [collection, day] : days.items()) {
     if (day.is_string()) out += ", last active in " + collection + " " + day.get<std::string>();

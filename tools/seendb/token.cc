@@ -184,7 +184,7 @@ void AddNew(Command group, Session& session) {
   command.Add("--role", flags->role, "What it may do")
       .Required()
       .TypeName("ROLE")
-      .OneOf({"read", "write", "admin"});
+      .OneOf({"read", "write", "admin", "filters"});
   command.Add("--collections", flags->collections, "Those that it reaches; all without the flag")
       .TypeName("NAME");
   command.Add("--days", flags->days, "It expires after so many days")

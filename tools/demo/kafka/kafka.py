@@ -231,6 +231,11 @@ class Broker:
         given = [part for one in settings for part in ("--config", one)]
         self._topic(name, "--create", "--partitions", str(partitions), *given)
 
+    def configure(self, name, setting):
+        """Sets one of its settings."""
+        self.run("kafka.admin.ConfigCommand", "--bootstrap-server", self.address, "--alter",
+                 "--entity-type", "topics", "--entity-name", name, "--add-config", setting)
+
     def grow_topic(self, name, partitions):
         """Gives it more partitions."""
         self._topic(name, "--alter", "--partitions", str(partitions))
