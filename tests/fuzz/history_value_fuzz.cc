@@ -25,7 +25,8 @@ std::string Merged(const std::string& first, const std::string& second) {
   std::string value;
   rocksdb::Slice none(nullptr, 0);
   rocksdb::MergeOperator::MergeOperationOutput out(value, none);
-  const rocksdb::MergeOperator::MergeOperationInput in("key", nullptr, operands, nullptr);
+  const rocksdb::Slice key("key");
+  const rocksdb::MergeOperator::MergeOperationInput in(key, nullptr, operands, nullptr);
   if (!merge->FullMergeV2(in, &out)) std::abort();
   return value;
 }

@@ -1,10 +1,13 @@
 // Short scripts about logs and about a clock that was ahead: an engine that is right keeps its
-// promises in them, and of those in tests/mutants each breaks one.
+// promises in them, and of those in tests/mutants each breaks one. And what the model expects then.
 
+#include <set>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "simulation/model.h"
 #include "simulation/simulator.h"
 
 namespace seendb::simulation::SEENDB_TEST_FILE {
@@ -75,6 +78,29 @@ TEST(ShortScriptsTest, HistoryThatAClockDroppedRefutesNothing) {
               "items=v1 verify=1\n");
   EXPECT_FALSE(outcome.failed) << outcome.what;
   EXPECT_GT(outcome.tally.verified, 0U);
+}
+
+// A merge under a clock that is ahead drops those entries alone that it reads.
+TEST(ModelTest, WhatAClockAheadMayHaveDroppedPushesNothingOut) {
+  constexpr int64_t kNowMs = 1'600'000'000'000, kFarMs = 3'456'000'000;
+  const std::string video = "video", user = "u1";
+  Model model(1, [](const std::string&) { return 0U; });
+  Policy policy;
+  policy.exposures.recent = 1;
+  model.SetTime(kNowMs);
+  model.SetPolicy(video, policy);
+  model.Expose(video, {{user, "v1", kNowMs - 1}}, {}, true);
+  model.Expose(video, {{user, "v2", kNowMs}}, {}, true);
+  const auto exposed = [&] {
+    Expected expected;
+    model.ExpectExposed(video, user, INT64_MIN, {}, &expected);
+    return std::pair(expected.exposed_sure, expected.exposed_maybe);
+  };
+  const std::set<std::string> newest{"v2"}, both{"v1", "v2"}, none;
+  EXPECT_EQ(exposed(), std::pair(newest, newest));
+  model.SetTime(kNowMs + kFarMs);
+  model.SetTime(kNowMs);
+  EXPECT_EQ(exposed(), std::pair(none, both));
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ void Model::ForgetTopic(uint32_t shard, const std::string& topic) {
 
 void Model::PushOut(size_t limit, std::vector<Served>* list) {
   std::vector<size_t> out;
-  Rank(*list, [&](size_t i, size_t worst, size_t) {
+  Rank(*list, INT64_MIN, [&](size_t i, size_t worst, size_t) {
     if (worst >= limit) out.push_back(i);
   });
   for (const size_t i : out) (*list)[i].kept = false;
@@ -278,7 +278,7 @@ Expected Model::Expect(const std::string& collection, const std::string& user) c
   }
   LiftDeleted(collection, user, &expected);
   const int64_t oldest_ms = FirstMsOf(policy, oldest);
-  Rank(facts->served, [&](size_t i, size_t worst, size_t best) {
+  Rank(facts->served, INT64_MIN, [&](size_t i, size_t worst, size_t best) {
     const Served& one = facts->served[i];
     if (one.at_ms < oldest_ms) return;
     const Lift* lift = history_.LiftOf(collection, user, one.item);
@@ -333,7 +333,7 @@ std::optional<std::vector<int64_t>> Model::ServedTimes(const std::string& collec
   const int64_t oldest_ms = FirstMsOf(policy, OldestRead(collection));
   std::set<std::string> known;
   bool all_sure = true;
-  Rank(facts->served, [&](size_t i, size_t, size_t best) {
+  Rank(facts->served, INT64_MIN, [&](size_t i, size_t, size_t best) {
     const Served& one = facts->served[i];
     if (one.at_ms < oldest_ms || best >= policy.impressions) return;
     if (!known.insert(one.item).second) return;

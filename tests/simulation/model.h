@@ -234,16 +234,17 @@ class Model {
     return CallOf(shard_of_(user), acknowledged);
   }
   /// For each entry, newest first: how many other items are newer at worst (all that are possible
-  /// happened) and at best (only the sure and kept ones). An item on two surfaces is two.
+  /// happened) and at best (only the sure and kept ones that are not older than `surely_from_ms`).
+  /// An item on two surfaces is two.
   template <typename Visit>
-  static void Rank(const std::vector<Served>& served, const Visit& visit) {
+  static void Rank(const std::vector<Served>& served, int64_t surely_from_ms, const Visit& visit) {
     using Key = std::pair<std::string_view, std::string_view>;
     std::set<Key> any, sure;
     for (size_t i = 0; i < served.size(); ++i) {
       const Key item{served[i].item, served[i].surface};
       visit(i, any.size() - any.count(item), sure.size() - sure.count(item));
       any.insert(item);
-      if (served[i].sure && served[i].kept) sure.insert(item);
+      if (served[i].sure && served[i].kept && served[i].at_ms >= surely_from_ms) sure.insert(item);
     }
   }
 

@@ -35,7 +35,8 @@ int64_t Model::ExposuresKeptFrom(const Policy& policy, int64_t at_ms) const {
   return at_ms - int64_t{policy.exposures.days} * kDayMs;
 }
 
-// An entry may have left at any time at which it was too old.
+// An entry may have left at any time at which it was too old, also by a clock that was ahead: then
+// it pushes none out.
 void Model::ExpectExposed(const std::string& collection, const std::string& user, int64_t begin_ms,
                           const std::string& surface, Expected* expected) const {
   const Facts* facts = Find(collection, user);
@@ -43,7 +44,7 @@ void Model::ExpectExposed(const std::string& collection, const std::string& user
   const Policy& policy = PolicyOf(collection);
   const int64_t oldest_ms = std::max(begin_ms, ExposuresKeptFrom(policy, now_ms));
   const int64_t surely_from_ms = ExposuresKeptFrom(policy, newest_now_ms);
-  Rank(facts->exposed, [&](size_t i, size_t worst, size_t best) {
+  Rank(facts->exposed, surely_from_ms, [&](size_t i, size_t worst, size_t best) {
     const Served& one = facts->exposed[i];
     if (one.at_ms < oldest_ms || (!surface.empty() && surface != one.surface)) return;
     const Lift* lift = history_.LiftOf(collection, user, one.item);

@@ -39,9 +39,24 @@ class Passing : public Engine {
   Status ReadMarks(const MarksRequest& request, MarksPage* page) override {
     return inner_->ReadMarks(request, page);
   }
+  Result<UserSetInfo> PutUserSet(const UserSet& set) override { return inner_->PutUserSet(set); }
+  Result<bool> DeleteUserSet(IdRef user, std::string_view name, CallTime at_ms) override {
+    return inner_->DeleteUserSet(user, name, at_ms);
+  }
+  Status ListUserSets(IdRef user, UserSetList* list) override {
+    return inner_->ListUserSets(user, list);
+  }
+  Status ReadUserSet(IdRef user, std::string_view name, std::string_view after, size_t limit,
+                     UserSetPage* page) override {
+    return inner_->ReadUserSet(user, name, after, limit, page);
+  }
   Status Reserve(const ReserveRequest& request, Reserved* reserved) override {
     return inner_->Reserve(request, reserved);
   }
+  Status DumpFilter(const FilterDumpRequest& request, FilterDump* dump) override {
+    return inner_->DumpFilter(request, dump);
+  }
+  ItemHashKey ReadItemHashKey() const override { return inner_->ReadItemHashKey(); }
   Status ReadCounts(const CountsRequest& request, CountsPage* page) override {
     return inner_->ReadCounts(request, page);
   }
