@@ -50,7 +50,7 @@ SECONDS = {
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "migration.kill.py": 25, "migration.dual_write.py": 15, "migration.migration.py": 15, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
     "http.protocol.py": 11, "http.tls.py": 9, "api.access.py": 8, "http.compression.py": 15, "api.schemathesis.py": 20,
-    "api.history.py": 15, "api.export_memory.py": 15, "clients.java.py": 60, "clients.typescript.py": 40, "clients.go.py": 25, "clients.cpp.py": 40, "clients.python.py": 50, "clients.conformance.py": 11, "clients.python_install.py": 35, "clients.python_example.py": 60, "clients.python_engine.py": 10, "c.program.py": 8, "c.abi.py": 3, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
+    "api.history.py": 15, "api.export_memory.py": 15, "clients.java.py": 60, "clients.typescript.py": 40, "clients.go.py": 25, "clients.cpp.py": 60, "clients.python.py": 50, "clients.conformance.py": 11, "clients.python_install.py": 35, "clients.python_example.py": 60, "clients.python_engine.py": 25, "c.program.py": 8, "c.abi.py": 3, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
     "engine.PagesConcurrencyTest": 15, "server.process.py": 10, "ingest.IngestMock": 12,
     "engine.Every/HistoryRotTest": 20, "engine.HistoryRotTest": 20, "recovery.VerifyFilesTest": 20,
     "engine.PowerCutTest": 20, "recovery.Every/RepairTest": 16, "engine.PowerOrderTest": 15,

@@ -47,8 +47,8 @@ ANSWERS = "tests/support/answer_lies.h"
 READERS = (
     Reader("HTTP heads", (
         "server/http/request_parser.cc", "server/http/request_parser.h", "server/http/stream.h",
-        "server/http/chunk_decoder.cc", "server/http/door_thread.cc", "server/http/session_io.cc",
-        "server/http/session_work.cc", "server/api/access.cc"),
+        "server/http/chunk_decoder.cc", "server/http/door_thread.cc", "server/http/transport.cc",
+        "server/api/access.cc"),
         {"swollen": PLAIN}),
     Reader("HTTP bodies: JSON", (
         "common/wire/json_read.cc", "common/wire/json_read.h", "common/wire/json_syntax.cc",
@@ -76,7 +76,7 @@ READERS = (
     Reader("HTTP bodies: compressed", ("server/http/decoder.cc",),
         {"too_deep": "what comes out is a body like others", "wrong_type": "`noise` is that",
          "negative_length": "its formats have none that is signed"}),
-    Reader("TLS of clients", ("server/http/tls.cc", "server/http/session_handshake.cc"),
+    Reader("TLS of clients", ("server/http/tls.cc", "server/http/tls_greeting.cc"),
         {"too_deep": NO_NESTING, "swollen": PLAIN, "dense": NO_NESTING}),
     Reader("files of settings", (
         "server/ops/config.cc", "server/ops/environment.cc", "server/files/json_keys.cc",
@@ -87,7 +87,7 @@ READERS = (
         {"slow": WAITS, "swollen": PLAIN, "out_of_order": FLAT}),
     Reader("files of certificates, keys and secrets", (
         "server/http/tls.cc", "common/net/client_tls.cc", "server/membership/node.cc",
-        "server/migration/old_client.cc"),
+        "server/migration/old_client.cc", "server/discovery/consul_agent.cc"),
         {"slow": WAITS, "swollen": PLAIN, "too_deep": NO_NESTING, "negative_length": NO_LENGTHS}),
     Reader("answers of an old store, to the server", (
         "common/redis/connection.cc", "common/redis/connection.h", "common/redis/client.cc",
@@ -122,17 +122,24 @@ READERS = (
         "server/kafka/handle.cc"),
         {"slow": LIBRDKAFKA, "out_of_order": FLAT}),
     Reader("records of a cluster: X.meta", (
-        "server/cluster/meta_record.cc", "server/cluster/meta_json.cc", "server/cluster/meta_log.cc"),
+        "server/cluster/meta_record.cc", "server/cluster/meta_json.cc", "server/cluster/meta_log.cc",
+        "server/cluster/topic_reader.cc"),
         {"slow": LIBRDKAFKA, "swollen": "`messages of a topic` is told so: librdkafka unpacks both"}),
     Reader("records of a cluster: X.log", (
-        "server/replica/applier.cc", "server/replica/reader.cc"),
+        "server/replica/applier.cc", "server/replica/reader.cc", "server/replica/user_facts.cc"),
         {"slow": LIBRDKAFKA, "swollen": "`messages of a topic` is told so: librdkafka unpacks both"}),
+    Reader("records of a cluster: X.sets", (
+        "server/cluster/topic_follower.cc", "engine/sets/log_store.cc", "engine/sets/piece_codec.cc"),
+        {"slow": LIBRDKAFKA, "too_deep": NO_NESTING, "swollen": "`messages of a topic` is told so: librdkafka unpacks both"},
+        by=("tests/sets/integration/lies_test.cc",)),
     Reader("answers of a node, to another", (
         "server/peers/peer_connection.cc", "server/peers/peer_connection.h",
         "server/cluster/node_report.cc")),
     Reader("answers of a node to what was passed on", (
         "server/router/read.cc", "common/wire/appended.cc", "common/wire/failure_json.cc"),
         {"swollen": PLAIN}, by=("tests/router/unit/lies_test.cc", ANSWERS)),
+    Reader("answers of a Consul agent", ("server/discovery/consul_agent.cc",),
+        {"swollen": PLAIN}, by=("tests/discovery/unit/lies_test.cc", ANSWERS)),
     Reader("copies of a shard, from another node", (
         "server/transfer/copy.cc", "server/transfer/peer.cc"),
         {"swollen": PLAIN}, by=("tests/transfer/integration/lies_test.cc", ANSWERS)),

@@ -41,6 +41,9 @@ CHECKED = {
     ("tests/connect/clients/clients_test.py", "npm"): ("npm ci --ignore-scripts",
                                                        "tests/connect/clients/node/package-lock.json"),
     ("tests/connect/clients/clients_test.py", "go"): ("-mod=readonly", "tests/connect/clients/go/go.sum"),
+    ("perf/languages.py", "maven"): ("jars.check(", "clients/java/jars.sha256"),
+    ("perf/languages.py", "npm"): ("npm ci --ignore-scripts", "clients/typescript/package-lock.json"),
+    ("perf/recipes/run", "pip"): ("--require-hashes -r PINS", "perf/recipes/requirements.txt"),
     ("tests/console/axe/fetch", "npm"): ("npm ci --ignore-scripts", "tests/console/axe/package-lock.json"),
     ("tests/model/quint/fetch", "npm"): ("npm ci --ignore-scripts", "tests/model/quint/package-lock.json"),
     ("tests/clients/integration/python_install_test.py", "pip"): (

@@ -10,7 +10,8 @@ hold against the answers:
   took over and could not write to the log within a second says "behind", as on a busy machine, but few do
   (BEHIND_MOST); and where no node reaches Kafka (log_is_cut, until UNSETTLED_S after they reach it again),
   what was acknowledged shortly before that may be missed, and any read may say so, at its deadline too;
-- what was never sent is unseen.
+- what was never sent is unseen;
+- of a user's set the version that was acknowledged last is what a question with its position excludes.
 
 Writes may be refused, or their outcome be open. What is held against the answers is of two kinds: wrong
 ones (failures), and those that a busy machine explains (incomplete): none at all, one that says what it
@@ -28,23 +29,37 @@ WRITERS, READERS = 4, 3
 USERS = 10  # of each writer
 NEWEST = 200
 BEHIND_MOST = 0.1  # of the reads
+SET_LASTS_MS = 10 * 24 * 3_600_000
 
 
 class User:
     """What one writer knows of a user. Written by one thread; replaced, never changed in place."""
 
-    def __init__(self, items=(), gone=(), position="", open_items=(), era=0):
+    def __init__(self, items=(), gone=(), position="", open_items=(), era=0, version=None, puts=0):
         self.items = items            # (item, when it was acknowledged)
         self.gone = gone              # items of before an acknowledged erasure
         self.position = position      # of the newest acknowledged write
         self.open_items = open_items  # they may be seen or not
         self.era = era                # counts the erasures that were begun
+        self.version = version        # of the set, acknowledged last; None: it is open, or there is none
+        self.puts = puts              # counts the versions that were begun
 
     def but(self, **changes):
         return User(**{**self.__dict__, **changes})
 
     def names(self):
         return tuple(item for item, _ in self.items)
+
+
+def set_question(name, known):
+    """Excludes a user's set, of which one version is known."""
+    items = ["%s%d" % (letter, version) for version in (known.version, known.version - 1) for letter in "st"]
+    return {"user": name, "items": items, "exclude_sets": ["s"], "deadline_ms": 5000}
+
+
+def set_answer(known):
+    """What is unseen then: the former version counts no more."""
+    return ["%s%d" % (letter, known.version - 1) for letter in "st"]
 
 
 class ClusterLoad:
@@ -55,11 +70,13 @@ class ClusterLoad:
         self.reachable = list(nodes)  # of clients; the test takes some away
         self.users = {}
         self.generations = {}
+        self.said_ms = {}  # when the newest version of a user's set was said
         self.failures = []    # answers that are wrong
         self.incomplete = []  # answers that lack something
         self.log_is_cut = False
         self.clock_is_wrong = False
         self.refused = self.written = self.read = self.stale = self.behind = 0
+        self.sets_put = self.sets_asked = 0
         self.took = []  # (when it began, seconds) of each read
         self.unsettled_from, self.unsettled_to = 0.0, 0.0
         self.mutex, self.asking = threading.Lock(), {}
@@ -154,6 +171,8 @@ class ClusterLoad:
         known = self.users.get(name, User())
         if self.erases and chance.random() < 0.02:
             return self.erase(place, known, client)
+        if chance.random() < 0.1:
+            return self.put_set(name, known, client)
         item = "i%d" % (len(known.items) + len(known.gone) + len(known.open_items))
         self.users[name] = known.but(open_items=known.open_items + (item,))
         answer = client.request("POST", "/plays", {"events": [{"user": name, "item": item}]})
@@ -165,6 +184,20 @@ class ClusterLoad:
                                      position=answer.headers["seendb-position"])
         return None
 
+    def put_set(self, name, known, client):
+        """Versions are said one after the other by the clock of this process: those of nodes may be wrong."""
+        version = known.puts + 1
+        self.users[name] = known = known.but(version=None, puts=version)
+        at_ms = max(time.time_ns() // 1_000_000, self.said_ms.get(name, 0) + 1)
+        self.said_ms[name] = at_ms
+        answer = client.request("PUT", "/users/%s/sets/s" % name, {
+            "items": ["s%d" % version, "t%d" % version], "expires_ms": SET_LASTS_MS, "at": at_ms})
+        if answer.status not in (200, 202):
+            self.refused += 1
+            return
+        self.sets_put += 1
+        self.users[name] = known.but(version=version, position=answer.headers["seendb-position"])
+
     def name_of(self, place):
         """The users of one writer go by other names after an erasure whose outcome is open."""
         return "w%d-%d-%d" % (*place, self.generations.get(place, 0))
@@ -173,14 +206,14 @@ class ClusterLoad:
         """Until it is acknowledged, what was there may be seen or not."""
         name = self.name_of(place)
         self.users[name] = known.but(items=(), open_items=known.open_items + known.names(),
-                                     era=known.era + 1)
+                                     era=known.era + 1, version=None)
         self.generations[place] = self.generations.get(place, 0) + 1
         answer = client.request("DELETE", "/users/" + name)
         if answer.status not in (200, 202):
             self.refused += 1
             return
         self.generations[place] -= 1
-        self.users[name] = known.but(items=(), gone=known.gone + known.names(), era=known.era + 1,
+        self.users[name] = known.but(items=(), gone=known.gone + known.names(), era=known.era + 1, version=None,
                                      position=answer.headers["seendb-position"])
 
     def ask(self, _, chance, client):
@@ -188,6 +221,8 @@ class ClusterLoad:
             return None
         name = chance.choice(list(self.users))
         known = self.users[name]
+        if known.version is not None and chance.random() < 0.2:
+            return self.ask_set(name, known, client)
         began, log_is_cut = time.monotonic(), self.log_is_cut
         clock_is_wrong = self.clock_is_wrong
         with_position = chance.random() < 0.5 and known.position
@@ -216,6 +251,22 @@ class ClusterLoad:
         if answer.status != 200:
             return self.failures.append((began, name, answer))
         return self.judge(name, known, began, with_position, set(answer.json["unseen"]), items, gone)
+
+    def ask_set(self, name, known, client):
+        began = time.monotonic()
+        answer = client.request("POST", "/filter", set_question(name, known), {"SeenDB-Position": known.position})
+        now = self.users[name]
+        if (now.era, now.puts) != (known.era, known.puts):
+            return  # an erasure or a version that began since the question may have taken it
+        if answer.status in (503, 504):
+            return  # as many as of other questions, which are counted there
+        if answer.status == 200 and answer.json["degraded"]:
+            if "set:s" in answer.json["missing"]:
+                self.incomplete.append((began, name, answer))
+            return
+        self.sets_asked += 1
+        if answer.status != 200 or answer.json["unseen"] != set_answer(known):
+            self.failures.append((began, name, "set of version", known.version, answer))
 
     def judge(self, name, known, began, with_position, unseen, items, gone):
         if "never" not in unseen:
@@ -247,5 +298,6 @@ class ClusterLoad:
         return sum(seconds > limit_s for seconds in took) / max(1, len(took)), len(took)
 
     def __str__(self):
-        return ("%d plays acknowledged, %d writes refused, %d reads (%d behind), %d items stale as promised" %
-                (self.written, self.refused, self.read, self.behind, self.stale))
+        return ("%d plays and %d sets acknowledged, %d writes refused, %d reads (%d behind), %d of sets, "
+                "%d items stale as promised" %
+                (self.written, self.sets_put, self.refused, self.read, self.behind, self.sets_asked, self.stale))

@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 
+from cluster_load import set_answer, set_question
 from log_writer import partition_of
 from openapi_check import CheckedServer
 import peer_proof
@@ -140,6 +141,10 @@ class ClusterNodes(unittest.TestCase):
                 self.assertEqual(set(items) & set(answers[node]), set(), (node, name))
                 self.assertEqual(set(gone) - set(answers[node]), set(), (node, name))
             self.assertEqual(len({tuple(unseen) for unseen in answers.values()}), 1, answers)
+            if known.version is not None:
+                for node in lists[partition_of(name, len(lists))]:
+                    answer = self.ask_alone(by_name[node], set_question(name, known), position)
+                    self.assertEqual((answer.status, answer.json.get("unseen")), (200, set_answer(known)), (node, answer))
 
     @staticmethod
     def ask_alone(server, question, headers=()):

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "seendb/engine.h"
+#include "support/fake_dump.h"
 #include "support/fake_marks.h"
+#include "support/fake_user_sets.h"
 
 namespace seendb::test {
 
 /// See the head of this file. Threads: any, under one lock.
-class FakeEngine : public Engine {
+class FakeEngine : public FakeUserSets {
  public:
   FakeEngine() { collections_["default"] = Policy(); }
 

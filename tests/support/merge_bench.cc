@@ -90,8 +90,9 @@ std::string MergeBench::Full(const std::string* base, const std::vector<std::str
   const std::vector<rocksdb::Slice> list = Slices(operands);
   std::string value = "left over from another key";
   rocksdb::Slice operand(nullptr, 0);
-  rocksdb::MergeOperator::MergeOperationInput in("user", base == nullptr ? nullptr : &existing,
-                                                 list, nullptr);
+  const rocksdb::Slice key("user");
+  rocksdb::MergeOperator::MergeOperationInput in(key, base == nullptr ? nullptr : &existing, list,
+                                                 nullptr);
   rocksdb::MergeOperator::MergeOperationOutput out(value, operand);
   EXPECT_TRUE(operator_->FullMergeV2(in, &out));
   EXPECT_EQ(operand.data(), nullptr) << "the value is in new_value";

@@ -52,6 +52,8 @@ class Checker:
         response = self.resolve(responses[str(answer.status)])
         if answer.status == 503 and "retry-after" not in answer.headers:
             raise Mismatch("a 503 without Retry-After")
+        if answer.status == 304 and not answer.body:
+            return None  # has no content
         kind = answer.headers["content-type"].split(";")[0]
         if kind not in response["content"]:
             raise Mismatch("%s %s: content type %s is not declared" % (method, path, kind))

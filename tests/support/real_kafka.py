@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -29,6 +31,18 @@ def require():
     except Unavailable as why:
         print("SKIPPED: NO REAL KAFKA, NOTHING OF IT IS TESTED: %s" % why)
         sys.exit(SKIPPED)
+
+
+class BrokerCase(unittest.TestCase):
+    """Tests that share a broker and a folder."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.broker = Broker()
+        cls.addClassCleanup(cls.broker.stop)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
 
 
 def settings(broker, *topics, **more):

@@ -127,9 +127,11 @@ TEST(Bytes, ValuesOfNewerVersionsAreToldByName) {
   EXPECT_EQ(NewerText(value(0x53)), "history entry version 3 is newer than this software (2)");
   EXPECT_EQ(NewerText(value(0x63)),
             "history journal record version 3 is newer than this software (2)");
-  for (const int known : {0x11, 0x21, 0x22, 0x23, 0x31, 0x41, 0x51, 0x52, 0x61, 0x62, 0x71, 0x91})
+  EXPECT_EQ(NewerText(value(0x82)), "set of a user version 2 is newer than this software (1)");
+  for (const int known :
+       {0x11, 0x21, 0x22, 0x23, 0x31, 0x41, 0x51, 0x52, 0x61, 0x62, 0x71, 0x81, 0x91})
     EXPECT_EQ(NewerText(value(known)), "") << known;
-  for (const int none : {0x00, 0x02, 0x10, 0x82, 0xf2})
+  for (const int none : {0x00, 0x02, 0x10, 0xb2, 0xf2})
     EXPECT_EQ(NewerText(value(none)), "") << none;
   const std::string newer = value(0x12);
   EXPECT_EQ(NewerText(""), "");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -188,6 +189,28 @@ TEST(CountsCodec, AnySplitIntoUnionsGivesTheSame) {
     ASSERT_TRUE(read.Parse(written));
     ASSERT_EQ(read.entries, whole.entries) << "round " << round;
   }
+}
+
+TEST(CountsCodec, WhatIsTooOldByItsKindIsLeftOut) {
+  const std::vector<CountedKind> kinds{{"author", 60'000}, {"item", 120'000}};
+  const std::string item = ItemKey(IdRef("v1"));
+  CountList list;
+  for (const std::string_view key : {"author", "author:1", "authors", "item:1"}) {
+    list.entries.push_back({.key = key, .at_ms = 1'000'000});
+    list.entries.push_back({.key = key, .at_ms = 1'000'000 - 60'001});
+  }
+  list.entries.push_back({.key = item, .at_ms = 1'000'000 - 120'000});
+  list.entries.push_back({.key = item, .at_ms = 1'000'000 - 120'001});
+  list.DropOld(kinds, 1'000'000);
+  std::string left;
+  for (const CountEntry& one : list.entries) {
+    left += std::string(ItemOfKey(one.key).empty() ? one.key : "its own") + " ";
+  }
+  EXPECT_EQ(left, "author author:1 authors authors item:1 item:1 its own ");
+  EXPECT_TRUE(IsOfKind(item, "item"));
+  EXPECT_FALSE(IsOfKind(item, "v1"));
+  EXPECT_EQ(OldestCounted(item, {}, 5), std::numeric_limits<int64_t>::max())
+      << "counted only where it is named";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "format/counts_codec.h"
 #include "format/impressions_codec.h"
 #include "format/marks_codec.h"
+#include "format/own_set_codec.h"
 #include "format/unit/format_testing.h"
 
 namespace seendb::SEENDB_TEST_FILE {
@@ -60,6 +61,22 @@ TEST(GoldenFacts, Marks) {
   ASSERT_TRUE(read.Parse(golden));
   EXPECT_EQ(read.marks, list.marks);
   EXPECT_EQ(read.deletions, list.deletions);
+}
+
+TEST(GoldenFacts, OwnSets) {
+  StoredOwnSet set;
+  set.said = true;
+  set.said_ms = kMiddayMs;
+  set.lasts_ms = 600'000;
+  set.items = {"a", "b"};
+  std::string made;
+  set.Encode(&made);
+  const std::string golden = GoldenFacts("own_set", "a and b, said at 12:00 for ten minutes", made);
+  EXPECT_EQ(test::ToHex(made), test::ToHex(golden));
+  StoredOwnSet read;
+  ASSERT_TRUE(read.Parse(golden));
+  EXPECT_EQ(read.items, set.items);
+  EXPECT_EQ(read.ends_ms(), kMiddayMs + 600'000);
 }
 
 TEST(GoldenFacts, Counts) {

@@ -85,6 +85,8 @@ ROWS = {
         "<%dQ" % CANDIDATES_MOST, *range(CANDIDATES_MOST)), (200,), 60),
     ("post", "/exposures", JSON): ("/exposures", lambda: whole(exposure), (200,), 16),
     ("post", "/exposures", NDJSON): ("/exposures", lambda: lines(exposure, 2 * BODY_MOST), (200,), 8),
+    ("post", "/exposures", BINARY): ("/exposures?user=u&ids=u64", lambda: struct.pack(
+        "<%dQ" % CANDIDATES_MOST, *range(CANDIDATES_MOST)), (200,), 60),
     ("post", "/reserve", JSON): ("/reserve", lambda: json.dumps(
         {"user": "u", "caps": [{"of": "a", "n": 1, "within": "1d"}], "items": [
             {"id": "%0250d" % i, "of": ["a:%d" % i]} for i in range(1_000)]}).encode(), (200,), 30),
@@ -99,6 +101,8 @@ ROWS = {
     ("post", "/users/{user}/marks", JSON): ("/users/u/marks", lambda: json.dumps(
         {"marks": [mark(i) for i in range(1_000)]}).encode(), (200,), 40),  # it makes a family
     ("post", "/users/{user}/marks", NDJSON): ("/users/w/marks", lambda: lines(mark, MB), (200,), 16),
+    ("put", "/users/{user}/sets/{name}", JSON): ("/users/u/sets/s", lambda: json.dumps(
+        {"items": texts(10_000, 250), "expires_ms": 60_000}).encode(), (200,), 16),
     ("post", "/users/{user}/history/lookup", JSON): (
         "/users/u/history/lookup", lambda: json.dumps({"items": texts(LOOKUP_MOST, 250)}).encode(), (200,), 12),
     ("post", "/users/{user}/history/delete", JSON): (

@@ -134,8 +134,9 @@ std::string FoldAll(const rocksdb::MergeOperator& merge, const std::string* base
   std::string value = "left over from another key";
   rocksdb::Slice existing(base == nullptr ? std::string_view() : std::string_view(*base));
   rocksdb::Slice operand(nullptr, 0);
-  const rocksdb::MergeOperator::MergeOperationInput in(
-      "user", base == nullptr ? nullptr : &existing, slices, nullptr);
+  const rocksdb::Slice key("user");
+  const rocksdb::MergeOperator::MergeOperationInput in(key, base == nullptr ? nullptr : &existing,
+                                                       slices, nullptr);
   rocksdb::MergeOperator::MergeOperationOutput out(value, operand);
   EXPECT_TRUE(merge.FullMergeV2(in, &out));
   std::string partial;

@@ -6,6 +6,7 @@
 #include "merge/small_operators.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
@@ -52,8 +53,9 @@ std::string MergeRandomly(Random& random, const rocksdb::MergeOperator& merge,
     }
     rocksdb::Slice existing(base), operand(nullptr, 0);
     rocksdb::MergeOperator::MergeOperationOutput out(merged, operand);
-    const rocksdb::MergeOperator::MergeOperationInput in("user", has_base ? &existing : nullptr,
-                                                         taken, nullptr);
+    const rocksdb::Slice key("user");
+    const rocksdb::MergeOperator::MergeOperationInput in(key, has_base ? &existing : nullptr, taken,
+                                                         nullptr);
     EXPECT_TRUE(merge.FullMergeV2(in, &out));
     operands.erase(operands.begin(), operands.begin() + static_cast<int64_t>(count));
     base = merged;
@@ -234,6 +236,42 @@ TEST(CountsMerge, KeepsEachEventOnceAndTheNewestOfAKeyInAnyOrder) {
     std::erase_if(events, [](const auto& one) { return one.second.empty(); });
     ASSERT_EQ(kept, events) << "round " << round;
   }
+}
+
+TEST(CountsMerge, WhatItsKindIsNotCountedForLeavesUnlessTheListIsFull) {
+  auto rules = std::make_shared<CountRules>();
+  rules->counters = std::make_shared<Counters>();
+  const auto merge = NewCountsOperator(rules);
+  const int64_t now_ms = 2 * kCountedForMs, old_ms = now_ms - 60'001;
+  CountList list;
+  list.entries = {{.key = "author:1", .at_ms = old_ms}, {.key = "topic", .at_ms = old_ms}};
+  std::string value;
+  list.Encode(&value);
+  Random random(test::Seed());
+  const auto left = [&](const std::string& more) {
+    CountList got;
+    const std::string merged = MergeRandomly(random, *merge, {value, more});
+    EXPECT_TRUE(got.Parse(merged));
+    return got.entries.size();
+  };
+  rules->SetKinds({{"author", 60'000}});
+  EXPECT_EQ(left(value), 2u) << "nobody said when the present is";
+  rules->forget_before_ms = now_ms - kCountedForMs;
+  EXPECT_EQ(left(value), 1u);
+  rules->SetKinds({});
+  EXPECT_EQ(left(value), 2u);
+  rules->SetKinds({{"author", 60'000}});
+  std::deque<std::string> keys;
+  CountList full;
+  full.entries.push_back(list.entries.front());
+  while (full.entries.size() < CountLimits{}.of_user) {
+    const std::string& key = keys.emplace_back("k" + std::to_string(full.entries.size()));
+    full.entries.push_back({.key = key, .at_ms = old_ms - 1});
+  }
+  full.Normalize();
+  std::string many;
+  full.Encode(&many);
+  EXPECT_EQ(left(many), CountLimits{}.of_user) << "by less an answer says that none are missing";
 }
 
 TEST(CountsMerge, SetsAsideWhatIsDamaged) {

@@ -31,8 +31,9 @@ class TotalTest : public ::testing::TestWithParam<Case> {
     rocksdb::Slice existing(base == nullptr ? rocksdb::Slice() : rocksdb::Slice(*base));
     rocksdb::Slice operand(nullptr, 0);
     rocksdb::MergeOperator::MergeOperationOutput out(value, operand);
-    const rocksdb::MergeOperator::MergeOperationInput in(
-        "user", base == nullptr ? nullptr : &existing, operands, nullptr);
+    const rocksdb::Slice key("user");
+    const rocksdb::MergeOperator::MergeOperationInput in(key, base == nullptr ? nullptr : &existing,
+                                                         operands, nullptr);
     EXPECT_TRUE(merge_->FullMergeV2(in, &out));
     return operand.data() == nullptr ? value : operand.ToString();
   }

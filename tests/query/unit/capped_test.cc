@@ -35,6 +35,7 @@ class Page {
   }
 
   /// The items that are left, "a b"; behind a dropped one its group: "c(author:1)".
+  std::vector<CountedKind> kinds;
   std::string Cap(const std::vector<seendb::Cap>& caps, CountList counts = {}, size_t piece = 100) {
     counts.Normalize();
     std::vector<IdRef> ids(items_.begin(), items_.end());
@@ -42,7 +43,7 @@ class Page {
     for (const Groups& groups : groups_) of.push_back({.of = groups});
     const Question question{.groups = of, .caps = caps};
     const FilterRequest request{.items = ids, .question = &question};
-    const Counted counted(counts);
+    const Counted counted(counts, kinds);
     PageCaps page(request, counted, kNow);
     Candidates candidates;
     candidates.verdicts = verdicts_;
@@ -141,11 +142,11 @@ TEST(PageCaps, AnImpressionAndItsReservationCountOnce) {
 
 TEST(PageCaps, CapsAreChecked) {
   const auto field = [](const std::vector<seendb::Cap>& caps) {
-    return std::string(CheckCaps(caps).field());
+    return std::string(CheckCaps(caps, Policy()).field());
   };
   const std::string longest(kMaxGroupBytes, 'g'), longer(kMaxGroupBytes + 1, 'g');
-  EXPECT_TRUE(CheckCaps(std::vector(kMaxCaps, CapOf(longest, kMaxCap, kMinCapMs))).ok());
-  EXPECT_TRUE(CheckCaps({}).ok());
+  EXPECT_TRUE(CheckCaps(std::vector(kMaxCaps, CapOf(longest, kMaxCap, kMinCapMs)), Policy()).ok());
+  EXPECT_TRUE(CheckCaps({}, Policy()).ok());
   EXPECT_EQ(field(std::vector(kMaxCaps + 1, CapOf("a", 1))), "/caps");
   EXPECT_EQ(field({CapOf("a", 1), CapOf("", 1)}), "/caps/1/of");
   EXPECT_EQ(field({CapOf(longer, 1)}), "/caps/0/of");
@@ -153,6 +154,34 @@ TEST(PageCaps, CapsAreChecked) {
   EXPECT_EQ(field({CapOf("a", kMaxCap + 1)}), "/caps/0/n");
   EXPECT_EQ(field({CapOf("a", 1, kMinCapMs - 1)}), "/caps/0/within");
   EXPECT_EQ(field({CapOf("a", 1, kCountedForMs + 1)}), "/caps/0/within");
+}
+
+TEST(PageCaps, AnItemIsAKeyOfItsOwn) {
+  const seendb::Cap once{.of = "item", .n = 1, .within_ms = kDay};
+  const std::string key = ItemKey(IdRef("a")), number = ItemKey(IdRef("7"));
+  CountList counts;
+  counts.entries = {Served(key, kNow - kDay, 1), Served(number, kNow, 2),
+                    Served("item:b", kNow, 3)};
+  Page page;
+  page.kinds = {{"item", kDay}};
+  page.Add("a", {});
+  page.Add("b", {});
+  page.Add("7", {"author:1"});
+  page.Add("c", {"item:b"});
+  EXPECT_EQ(page.Cap({once}, counts), "a(item) b 7(item) c(item:b)");
+  page.kinds = {{"item", kDay - 1}};
+  EXPECT_EQ(page.Cap({once}, counts), "a b 7(item) c(item:b)") << "counted for less than a day";
+}
+
+TEST(PageCaps, APolicyThatCountsForLessLeavesNoRoomForALongerCap) {
+  Policy policy;
+  const std::vector<seendb::Cap> caps{{.of = "ad", .n = 1, .within_ms = kDay},
+                                      {.of = "item", .n = 1, .within_ms = kDay}};
+  EXPECT_EQ(CheckCaps(caps, policy).field(), "/caps/1/of");
+  policy.counts = {{"ad", kDay}, {"item", kDay}};
+  EXPECT_TRUE(CheckCaps(caps, policy).ok());
+  policy.counts = {{"ad", kDay - 1}, {"item", kDay}};
+  EXPECT_EQ(CheckCaps(caps, policy).field(), "/caps/0/within");
 }
 
 }  // namespace

@@ -115,5 +115,40 @@ TEST(Counted, AFullUserMayHaveHadMore) {
   }
 }
 
+TEST(Counted, AKindCountsForAsLongAsThePolicySaysToTheMillisecond) {
+  const std::vector<CountedKind> kinds{{"author", 7 * 86'400'000LL}, {"item", 86'400'000}};
+  CountList list;
+  list.entries = {
+      Event("author:1", kNow - 7 * 86'400'000LL), Event("author:1", kNow - 7 * 86'400'000LL - 1),
+      Event("author:2", kNow - 8 * 86'400'000LL), Event("topic", kNow - 8 * 86'400'000LL)};
+  const std::string item = ItemKey(IdRef("v1")), old = ItemKey(IdRef("v2"));
+  list.entries.push_back(Event(item, kNow - 86'400'000));
+  list.entries.push_back(Event(old, kNow - 86'400'001));
+  list.Normalize();
+  const Counted counted(list, kinds);
+  bool more = false;
+  const auto all = counted.Groups({.by_name = true}, kNow, &more);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].group + "/" + all[0].item, "author:1/");
+  EXPECT_EQ(Served(all[0]).events, (std::array<uint32_t, 4>{0, 0, 1, 1}));
+  EXPECT_EQ(all[1].group, "topic");
+  EXPECT_EQ(all[2].group + "/" + all[2].item, "item/v1");
+  EXPECT_EQ(Served(all[2]).events, (std::array<uint32_t, 4>{0, 1, 1, 1}));
+  EXPECT_EQ(counted.Events("author:1", Fact::kServed, 0, kNow), 1u);
+  EXPECT_EQ(counted.Groups({.kind = "item"}, kNow, &more).size(), 1u);
+  EXPECT_EQ(counted.Groups({.by_name = true, .after = "topic"}, kNow, &more).size(), 1u);
+  EXPECT_TRUE(counted.Groups({.by_name = true, .after_item = "v1"}, kNow, &more).empty());
+  EXPECT_EQ(Counted(list).Groups({.by_name = true}, kNow, &more).size(), 3u) << "no items";
+}
+
+TEST(Counted, AReservationIsForgottenWithItsKind) {
+  const std::vector<CountedKind> kinds{{"ad", 86'400'000}};
+  CountList list;
+  list.entries = {Event("ad:1", kNow - 86'400'001, CountedFact::kReserved)};
+  list.entries[0].for_ms = kCountedForMs;
+  EXPECT_EQ(Counted(list, kinds).Events("ad:1", Fact::kServed, kNow, kNow), 0u);
+  EXPECT_EQ(Counted(list).Events("ad:1", Fact::kServed, kNow, kNow), 1u);
+}
+
 }  // namespace
 }  // namespace seendb::SEENDB_TEST_FILE

@@ -189,6 +189,21 @@ TEST_F(StoresTest, ADamagedBlockCostsTheItemsInItAlone) {
   EXPECT_LT(sound, kItems);
 }
 
+// A store that lost items and kept the offsets behind them would never read them again.
+TEST_F(StoresTest, ARepairForgetsHowFarTopicsWereRead) {
+  const ItemSource source{"items", 3, 42, -1};
+  MakeItems();
+  auto store = OpenItems();
+  ASSERT_TRUE(store->ApplyFrom({}, {&source, 1}).ok());
+  ASSERT_TRUE(store->Close().ok());
+  ExpectSound();
+  EXPECT_EQ(VerifyStores(root_)->damaged, 0u);
+  EXPECT_EQ(OpenItems()->Sources().value(), std::vector<ItemSource>{source});
+  Spoil(Largest("items", ".sst"), 0.4);
+  Repaired();
+  EXPECT_TRUE(OpenItems()->Sources().value().empty());
+}
+
 TEST_F(StoresTest, WithoutItsManifestNothingIsLost) {
   MakeItems();
   const std::string manifest = Largest("items", "MANIFEST-");

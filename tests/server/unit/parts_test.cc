@@ -30,6 +30,7 @@ class PartsTest : public ::testing::Test {
         .open = [status](Engine*) { return status("open"); },
         .finish = [status](Engine*) { return status("finish"); },
         .start = [done](Engine*) { done("start"); },
+        .depart = [done] { done("depart"); },
         .leave = [done] { done("leave"); },
         .stop = [done](int64_t) { return done("stop"); },
         .problems =
@@ -58,9 +59,10 @@ TEST_F(PartsTest, BeginInOrderAndEndInTheReverse) {
   parts.Start(nullptr);
   EXPECT_EQ(Done(), (Log{"shape a", "shape b", "open a", "open b", "finish a", "finish b",
                          "start a", "start b"}));
+  parts.Depart();
   parts.Leave();
   EXPECT_FALSE(parts.Stop(5).has_value());
-  EXPECT_EQ(Done(), (Log{"leave b", "leave a", "stop b", "stop a"}));
+  EXPECT_EQ(Done(), (Log{"depart b", "depart a", "leave b", "leave a", "stop b", "stop a"}));
 }
 
 TEST_F(PartsTest, TheFirstFailureEndsAStep) {

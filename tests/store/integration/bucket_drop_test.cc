@@ -52,11 +52,11 @@ class BucketDropTest : public ::testing::Test {
     const Result<std::shared_ptr<OneBucket>> before = ensure();
     ASSERT_TRUE(before.ok()) << before.status().ToString();
     const std::vector<std::shared_ptr<OneBucket>> taken =
-        store_->Unpublish(buckets, kCollection, kOldestKept);
+        store_->tables().Unpublish(buckets, kCollection, kOldestKept);
     ASSERT_EQ(taken.size(), 1U);
     auto again = std::async(std::launch::async, ensure);
     const bool waited = again.wait_for(100ms) == std::future_status::timeout;
-    const Status dropped = store_->Drop(kCollection, taken);
+    const Status dropped = store_->tables().Drop(kCollection, taken);
     EXPECT_TRUE(dropped.ok()) << dropped.ToString();
     const Result<std::shared_ptr<OneBucket>> after = again.get();
     EXPECT_TRUE(waited) << "nothing is written into a bucket that is being dropped";
@@ -76,31 +76,35 @@ class BucketDropTest : public ::testing::Test {
 
 TEST_F(BucketDropTest, ABucketOfFiltersIsMadeAnewAfterTheDrop) {
   WantWhileItIsDropped(&CollectionFamilies::buckets,
-                       [this] { return store_->EnsureBucket(kCollection, kIndex); });
+                       [this] { return store_->tables().EnsureBucket(kCollection, kIndex); });
 }
 
 TEST_F(BucketDropTest, ABucketOfHistoryIsMadeAnewAfterTheDrop) {
-  WantWhileItIsDropped(&CollectionFamilies::history,
-                       [this] { return store_->EnsureHistoryBucket(kCollection, kIndex); });
+  WantWhileItIsDropped(&CollectionFamilies::history, [this] {
+    return store_->tables().EnsureHistoryBucket(kCollection, kIndex);
+  });
 }
 
 TEST_F(BucketDropTest, AnotherBucketIsMadeMeanwhile) {
-  ASSERT_TRUE(store_->EnsureBucket(kCollection, kIndex).ok());
-  ASSERT_TRUE(store_->EnsureHistoryBucket(kCollection, kIndex).ok());
-  const auto taken = store_->Unpublish(&CollectionFamilies::buckets, kCollection, kOldestKept);
-  EXPECT_TRUE(store_->EnsureBucket(kCollection, kIndex + 1).ok());
-  EXPECT_TRUE(store_->EnsureHistoryBucket(kCollection, kIndex).ok());
-  EXPECT_TRUE(store_->Drop(kCollection, taken).ok());
+  ASSERT_TRUE(store_->tables().EnsureBucket(kCollection, kIndex).ok());
+  ASSERT_TRUE(store_->tables().EnsureHistoryBucket(kCollection, kIndex).ok());
+  const auto taken =
+      store_->tables().Unpublish(&CollectionFamilies::buckets, kCollection, kOldestKept);
+  EXPECT_TRUE(store_->tables().EnsureBucket(kCollection, kIndex + 1).ok());
+  EXPECT_TRUE(store_->tables().EnsureHistoryBucket(kCollection, kIndex).ok());
+  EXPECT_TRUE(store_->tables().Drop(kCollection, taken).ok());
 }
 
 TEST_F(BucketDropTest, AFailedDropLetsNobodyWait) {
-  ASSERT_TRUE(store_->EnsureBucket(kCollection, kIndex).ok());
-  const auto taken = store_->Unpublish(&CollectionFamilies::buckets, kCollection, kOldestKept);
-  auto again = std::async(std::launch::async,
-                          [this] { return store_->EnsureBucket(kCollection, kIndex).status(); });
+  ASSERT_TRUE(store_->tables().EnsureBucket(kCollection, kIndex).ok());
+  const auto taken =
+      store_->tables().Unpublish(&CollectionFamilies::buckets, kCollection, kOldestKept);
+  auto again = std::async(std::launch::async, [this] {
+    return store_->tables().EnsureBucket(kCollection, kIndex).status();
+  });
   EXPECT_EQ(again.wait_for(100ms), std::future_status::timeout);
   disk_.Fail(MemDisk::kAppend | MemDisk::kSync, "/MANIFEST", rocksdb::IOStatus::IOError("broken"));
-  EXPECT_EQ(store_->Drop(kCollection, taken).code(), StatusCode::kIOError);
+  EXPECT_EQ(store_->tables().Drop(kCollection, taken).code(), StatusCode::kIOError);
   EXPECT_EQ(again.get().code(), StatusCode::kIOError);
   disk_.Clear();
 }

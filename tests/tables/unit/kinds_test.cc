@@ -10,6 +10,7 @@
 #include "format/day_key.h"
 #include "format/history_codec.h"
 #include "format/impressions_codec.h"
+#include "format/own_set_codec.h"
 #include "tables/meta_keys.h"
 #include "tables/table_set.h"
 
@@ -195,12 +196,12 @@ TEST(Kinds, EachHasItsOperator) {
                                                  kHistoryOperatorName, ""}));
 }
 
-TEST(Kinds, OnlyFiltersExposuresAndCountsAreChangedByCompactions) {
+TEST(Kinds, OnlyFiltersExposuresCountsAndOwnSetsAreChangedByCompactions) {
   const TableRules rules = UnboundRules(std::make_shared<Counters>());
   for (const Table& kind : Tables()) {
     const auto options = FamilyOptions(kind, rules, nullptr);
     const bool changed = kind.prefix == kSeenTables || kind.prefix == kExposuresTables ||
-                         kind.prefix == kCountsTables;
+                         kind.prefix == kCountsTables || kind.prefix == kOwnTable;
     EXPECT_EQ(options.compaction_filter_factory != nullptr, changed) << kind.prefix;
     EXPECT_EQ(options.disable_auto_compactions, !kind.compacted) << kind.prefix;
   }
@@ -267,6 +268,30 @@ TEST(Kinds, DayKeysRefuseNoOpening) {
   EXPECT_LT(std::string("\xf4\x8f\xbf\xbf"), users.newer_end) << "the last character of a user";
   EXPECT_EQ(users.key_text(key), "\\xffu1 video");
   EXPECT_NE(users.check(key.substr(0, 2), Samples()[1].value).reason, "");
+}
+
+TEST(Kinds, SetsOfUsersAreRowsBesideTheirMarks) {
+  const Table& own = *ParseFamilyName(kOwnTable).kind;
+  const std::string key = OwnSetKey("u1", "session");
+  StoredOwnSet set;
+  set.said = true;
+  set.said_ms = 1'773'144'000'000;
+  set.lasts_ms = 600'000;
+  set.items = {"a", "b"};
+  std::string value;
+  set.Encode(&value);
+  EXPECT_EQ(own.key_text(key), "\\xffu1 session");
+  EXPECT_EQ(own.value_text(value), "items=2 said=1773144000000 ends=1773144600000");
+  EXPECT_EQ(own.check(key, value).reason, "");
+  EXPECT_NE(own.check("u1", value).reason, "") << "a set in the place of marks";
+  EXPECT_NE(own.check(key, Samples()[2].value).reason, "") << "marks in the place of a set";
+  EXPECT_NE(own.check(key.substr(0, 4), value).reason, "");
+  for (const std::string& damaged : Damaged(value)) {
+    EXPECT_NE(own.check(key, damaged).reason, "") << damaged.size();
+  }
+  EXPECT_TRUE(own.check(key, Newer(value)).newer);
+  EXPECT_EQ(own.said_after(value, 1'773'143'999'999), value);
+  EXPECT_EQ(own.said_after(value, 1'773'144'000'000), "");
 }
 
 TEST(Kinds, AValueTellsWhatWasWrittenLater) {
