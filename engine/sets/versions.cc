@@ -88,9 +88,7 @@ std::vector<Versions::Change> Versions::TakeNone(const Piece& piece, int64_t at_
   LogVersion& version = found->second;
   const bool last = piece.number + 1 >= version.pieces;
   if (version.state == State::kDead && !last) return {};
-  const State before = version.state;
-  Change change = EndOne(found->first, at_ms, &version);
-  change.before = before;
+  const Change change = EndOne(found->first, at_ms, &version);
   if (last) set->second.erase(found);
   if (set->second.empty()) sets_.erase(set);
   return {change};

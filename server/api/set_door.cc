@@ -20,6 +20,13 @@ class NotReadYet final : public ItemSet {
   bool damaged() const override { return true; }
 };
 
+void LogDamaged(const SetStore& store) {
+  for (const SetInfo& set : store.List()) {
+    if (!set.damaged) continue;
+    ops::Log(ops::LogLevel::kWarn, "set_damaged", {{"set", set.name}, {"readable", set.count}});
+  }
+}
+
 Status NoSet(std::string_view name) {
   return Status::NotFound("no set \"" + std::string(name) + "\"");
 }
@@ -37,6 +44,7 @@ void SetDoor::Configure(std::string folder, SetStoreOptions options) {
 void SetDoor::Serve(SetStore* store) {
   store_.store(store, std::memory_order_release);
   opening_ = false;
+  LogDamaged(*store);
 }
 
 Status SetDoor::Open() {
@@ -48,10 +56,7 @@ Status SetDoor::Open() {
   Result<SetStore*> made = Make();
   if (!made.ok()) return made.status();
   opening_ = false;
-  for (const SetInfo& set : (*made)->List()) {
-    if (!set.damaged) continue;
-    ops::Log(ops::LogLevel::kWarn, "set_damaged", {{"set", set.name}, {"readable", set.count}});
-  }
+  LogDamaged(**made);
   return {};
 }
 

@@ -30,7 +30,8 @@ class SetDoor {
   Status Open();
   /// Says that Serve will be called: until then it is not known which sets there are.
   void Announce() { opening_ = true; }
-  /// Takes a store that is open, which it borrows; once, in place of Configure.
+  /// Takes a store that is open, which it borrows; once, in place of Configure. As Open, it logs
+  /// which sets are damaged.
   void Serve(SetStore* store);
   /// Closes the store. No call may be under way.
   Status Close();

@@ -70,10 +70,6 @@ Status SharedSets::Start(const std::string& uuid) {
     ops::Log(ops::LogLevel::kWarn, "sets_dropped",
              {{"sets", store_->dropped()}, {"reason", "they are not of this cluster's topic"}});
   }
-  for (const SetInfo& set : store_->List()) {
-    if (!set.damaged) continue;
-    ops::Log(ops::LogLevel::kWarn, "set_damaged", {{"set", set.name}, {"readable", set.count}});
-  }
   sink_ = std::make_unique<Sink>(store_.get());
   auto follower = cluster::TopicFollower::Start({.access = options_.access,
                                                  .topic = topic_,
