@@ -1,5 +1,6 @@
 // Short scripts about logs and about a clock that was ahead: an engine that is right keeps its
-// promises in them, and of those in tests/mutants each breaks one. And what the model expects then.
+// promises in them, and of those in tests/mutants each breaks one. One test asks the model alone
+// what it expects after such a clock.
 
 #include <set>
 #include <string>
@@ -80,7 +81,8 @@ TEST(ShortScriptsTest, HistoryThatAClockDroppedRefutesNothing) {
   EXPECT_GT(outcome.tally.verified, 0U);
 }
 
-// A merge under a clock that is ahead drops those entries alone that it reads.
+// Under a clock that is ahead a merge drops only entries that it reads: older ones may outlive
+// newer ones.
 TEST(ModelTest, WhatAClockAheadMayHaveDroppedPushesNothingOut) {
   constexpr int64_t kNowMs = 1'600'000'000'000, kFarMs = 3'456'000'000;
   const std::string video = "video", user = "u1";

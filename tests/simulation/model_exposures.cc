@@ -35,8 +35,8 @@ int64_t Model::ExposuresKeptFrom(const Policy& policy, int64_t at_ms) const {
   return at_ms - int64_t{policy.exposures.days} * kDayMs;
 }
 
-// An entry may have left at any time at which it was too old, also by a clock that was ahead: then
-// it pushes none out.
+// An entry that ever was too old, even by a clock that was ahead, may be gone. Then it may not have
+// pushed older ones out either.
 void Model::ExpectExposed(const std::string& collection, const std::string& user, int64_t begin_ms,
                           const std::string& surface, Expected* expected) const {
   const Facts* facts = Find(collection, user);

@@ -67,7 +67,8 @@ TEST_F(SetLogTest, AVersionThatIsCutLeavesTheFormerOne) {
   EXPECT_EQ(Ids("b", "s"), (Texts{"former"}));
 }
 
-// What it has of a set is cut for it alone.
+// The store has read half of a set that the others have whole. It must not take that for a set
+// which nobody finished.
 TEST_F(SetLogTest, AStoreThatIsBehindTakesNothingAway) {
   Current("a"), Open("b");
   Put("a", "s", Numbered(3 * kPiece, "v"));
